@@ -1,0 +1,72 @@
+"""Learning to answer a question network by temporal differences."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Key
+
+from rgvf.auxiliary.protocol import Metrics, View
+from rgvf.features import Feature
+from rgvf.networks import Head, Representation
+from rgvf.questions import EdgeTable, QuestionNetwork, mask, targets
+
+
+class Questions(NamedTuple):
+    """What is asked, as arrays: the question network's edges and the features it is about."""
+
+    table: EdgeTable
+    features: Feature
+
+
+def questions(network: QuestionNetwork, features: Feature) -> Questions:
+    """Pair a network with the features that it names, in its order."""
+    if network.features != features.names:
+        raise ValueError(
+            f"the question network is about the features {network.features}, but these were given: {features.names}"
+        )
+    return Questions(jax.tree.map(jnp.asarray, network.table), features)
+
+
+@dataclass(frozen=True)
+class GVFTask:
+    """Answers from one hidden layer on the representation; loss ½·(target − answer)², summed over nodes."""
+
+    questions: Questions
+    """What a new agent is asked. `loss` looks at the agent's own copy, so one `loss` serves agents with other ones."""
+    hidden: int = 512
+    gradient_scale: float = 1.0
+    """Multiplies the gradient that flows from the answers into the head's hidden layer and on."""
+
+    def init(self, key: Key[Array, ""], representation: Representation) -> tuple[Head, Questions]:
+        n_predictions = self.questions.table.condition.shape[-1]
+        return Head(key, representation.size, self.hidden, n_predictions), self.questions
+
+    def loss(
+        self, params: Head, state: Questions, view: View, key: Key[Array, ""]
+    ) -> tuple[Float[Array, ""], Questions, Metrics]:
+        del key
+        trajectory = view.trajectory
+        answers = params(view.states[:-1], self.gradient_scale)
+        # Only the last step's answers are not yet there; a whole second pass would cost as much as the first.
+        final = params(view.states[-1:])
+        next_answers = jax.lax.stop_gradient(jnp.concatenate([answers[1:], final]))
+        features = state.features(trajectory.transitions)
+        loss = td_loss(
+            answers,
+            targets(state.table, features, next_answers, trajectory.terminal),
+            mask(state.table, trajectory.action) & trajectory.valid[..., None],
+        )
+        return loss, state, {"loss": loss}
+
+
+def td_loss(
+    answers: Float[Array, "*batch n"], target: Float[Array, "*batch n"], learns: Bool[Array, "*batch n"]
+) -> Float[Array, ""]:
+    """½ · squared error where a node learns, summed over nodes, averaged over all steps; no gradient through targets."""
+    error = jnp.where(learns, jax.lax.stop_gradient(target) - answers, 0.0)
+    return 0.5 * jnp.sum(error**2) / math.prod(answers.shape[:-1])

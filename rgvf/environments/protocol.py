@@ -1,0 +1,34 @@
+"""An environment that runs inside a compiled program: pure functions of its state."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+from jaxtyping import Array, Bool, Float, Int, Key, Shaped
+
+State = Any
+
+
+class Step(NamedTuple):
+    """What one step of one environment gives."""
+
+    observation: Shaped[Array, "*observation"]
+    reward: Float[Array, ""]
+    terminal: Bool[Array, ""]
+    """The episode ended for good; `observation` is its last."""
+    truncated: Bool[Array, ""]
+    """The episode was cut off; `observation` is its last."""
+
+
+class Environment(Protocol):
+    """`reset` and `step` of a single environment, to be vmapped. `step` does not reset: the rollout does."""
+
+    @property
+    def actions(self) -> tuple[str, ...]: ...
+
+    @property
+    def observation_shape(self) -> tuple[int, ...]: ...
+
+    def reset(self, key: Key[Array, ""]) -> tuple[State, Shaped[Array, "*observation"]]: ...
+
+    def step(self, state: State, action: Int[Array, ""], key: Key[Array, ""]) -> tuple[State, Step]: ...

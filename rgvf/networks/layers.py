@@ -1,0 +1,69 @@
+"""Layers: the paper's initial weights, and a stack of dense layers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Key
+
+
+def initial_weight(key: Key[Array, ""], shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
+    """Normal with deviation 1/√fan-in, cut at two deviations, not re-scaled."""
+    return jax.random.truncated_normal(key, -2.0, 2.0, shape) / math.sqrt(fan_in)
+
+
+class Dense(eqx.Module):
+    """x ↦ x·W + b, with zero initial biases."""
+
+    weight: Float[Array, "inputs outputs"]
+    bias: Float[Array, " outputs"]
+
+    def __init__(self, key: Key[Array, ""], inputs: int, outputs: int) -> None:
+        self.weight = initial_weight(key, (inputs, outputs), inputs)
+        self.bias = jnp.zeros(outputs)
+
+    def __call__(self, x: Float[Array, "*batch inputs"]) -> Float[Array, "*batch outputs"]:
+        return x @ self.weight + self.bias
+
+
+class MLP(eqx.Module):
+    """Dense layers with a ReLU after each."""
+
+    layers: tuple[Dense, ...]
+
+    def __init__(self, key: Key[Array, ""], inputs: int, sizes: Sequence[int]) -> None:
+        keys = jax.random.split(key, len(sizes))
+        self.layers = tuple(Dense(k, i, o) for k, i, o in zip(keys, (inputs, *sizes), sizes, strict=False))
+
+    def __call__(self, x: Float[Array, "*batch inputs"]) -> Float[Array, "*batch outputs"]:
+        for layer in self.layers:
+            x = jax.nn.relu(layer(x))
+        return x
+
+
+class Head(eqx.Module):
+    """One hidden layer with a ReLU, then a linear output."""
+
+    hidden: Dense
+    output: Dense
+
+    def __init__(self, key: Key[Array, ""], inputs: int, hidden: int, outputs: int) -> None:
+        hidden_key, output_key = jax.random.split(key)
+        self.hidden = Dense(hidden_key, inputs, hidden)
+        self.output = Dense(output_key, hidden, outputs)
+
+    def __call__(
+        self, states: Float[Array, "*batch inputs"], gradient_scale: float = 1.0
+    ) -> Float[Array, "*batch outputs"]:
+        """The output; the gradient that flows back into the hidden layer is multiplied by `gradient_scale`."""
+        hidden = jax.nn.relu(self.hidden(states))
+        return self.output(scale_gradient(hidden, gradient_scale))
+
+
+def scale_gradient(x: Float[Array, "..."], scale: float) -> Float[Array, "..."]:
+    """x, whose gradient is multiplied by scale."""
+    return x if scale == 1 else scale * x + jax.lax.stop_gradient((1 - scale) * x)

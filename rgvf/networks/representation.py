@@ -1,0 +1,49 @@
+"""Representations: from what was seen to the state S_t.
+
+A representation is a module with the `size` of its state vector and two views of one function: `step`, for acting, from
+one batch of observations; `unroll`, for learning, from a whole segment.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Protocol
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Key, Shaped
+
+from rgvf.networks.layers import MLP
+from rgvf.trajectory import Trajectory
+
+
+class Representation(Protocol):
+    @property
+    def size(self) -> int: ...
+
+    def step(self, observation: Shaped[Array, "*batch *observation"]) -> Float[Array, "*batch size"]: ...
+
+    def unroll(self, trajectory: Trajectory) -> Float[Array, "T+1 B size"]: ...
+
+
+class DenseRepresentation(eqx.Module):
+    """The observation, flattened, through dense layers."""
+
+    mlp: MLP
+    observation_rank: int = eqx.field(static=True)
+
+    def __init__(self, key: Key[Array, ""], observation_shape: tuple[int, ...], sizes: Sequence[int]) -> None:
+        self.mlp = MLP(key, math.prod(observation_shape), sizes)
+        self.observation_rank = len(observation_shape)
+
+    @property
+    def size(self) -> int:
+        return self.mlp.layers[-1].bias.shape[-1]
+
+    def step(self, observation: Shaped[Array, "*batch *observation"]) -> Float[Array, "*batch size"]:
+        batch = observation.shape[: observation.ndim - self.observation_rank]
+        return self.mlp(observation.reshape(*batch, -1).astype(jnp.float32))
+
+    def unroll(self, trajectory: Trajectory) -> Float[Array, "T+1 B size"]:
+        return self.step(trajectory.observation)

@@ -1,0 +1,36 @@
+"""What is asked: question networks, their generator, their exact answers. NumPy only."""
+
+from rgvf.questions.catalog import (
+    MHVP_DISCOUNTS,
+    discounted_sum,
+    figure_1a,
+    full_tree,
+    multi_horizon_values,
+    reward_prediction,
+    shallow,
+    termination_prediction,
+)
+from rgvf.questions.exact import FiniteMDP, exact_answers
+from rgvf.questions.generator import random_discounted_sums, random_network, random_shallow
+from rgvf.questions.network import QuestionNetwork
+from rgvf.questions.targets import EdgeTable, mask, targets
+
+__all__ = [
+    "MHVP_DISCOUNTS",
+    "EdgeTable",
+    "FiniteMDP",
+    "QuestionNetwork",
+    "discounted_sum",
+    "exact_answers",
+    "figure_1a",
+    "full_tree",
+    "mask",
+    "multi_horizon_values",
+    "random_discounted_sums",
+    "random_network",
+    "random_shallow",
+    "reward_prediction",
+    "shallow",
+    "targets",
+    "termination_prediction",
+]

@@ -1,0 +1,96 @@
+"""The named question networks, each by one call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+
+from rgvf.questions.network import Edge, QuestionNetwork
+
+MHVP_DISCOUNTS = (0.0, *(1 - 1 / (10 * k) for k in range(1, 10)))
+"""Discounts 0, 1 − 1/10, …, 1 − 1/90: horizons from 1 to 90 steps (Fedus et al. 2019; ten of them)."""
+
+
+def reward_prediction() -> QuestionNetwork:
+    """What will the next reward be? (Jaderberg et al. 2016)"""
+    return QuestionNetwork(["reward"], ["next reward"], [("next reward", "reward")])
+
+
+def multi_horizon_values(discounts: Sequence[float] = MHVP_DISCOUNTS) -> QuestionNetwork:
+    """The value of the policy at several discounts. (MHVP, Fedus et al. 2019)"""
+    names = [f"value {i}" for i in range(len(discounts))]
+    edges: list[Edge] = []
+    for name, discount in zip(names, discounts, strict=True):
+        edges += [(name, "reward", 1.0), (name, name, discount)]
+    return QuestionNetwork(["reward"], names, edges)
+
+
+def termination_prediction() -> QuestionNetwork:
+    """How many steps until the episode ends? (Kartal et al. 2019, as the paper has it)"""
+    edges = [("steps left", "constant", 1.0), ("steps left", "steps left", 1.0)]
+    return QuestionNetwork(["constant"], ["steps left"], edges)
+
+
+def discounted_sum(features: Sequence[str], discount: float) -> QuestionNetwork:
+    """The discounted sum of each feature under the policy: Figure 2a of the paper for every feature."""
+    names = [f"sum of {feature}" for feature in features]
+    edges: list[Edge] = []
+    for name, feature in zip(names, features, strict=True):
+        edges += [(name, feature, 1.0), (name, name, discount)]
+    return QuestionNetwork(features, names, edges)
+
+
+def shallow(features: Sequence[str], actions: Sequence[str] | int) -> QuestionNetwork:
+    """Each feature after each action: one tree of depth 1 per feature."""
+    action_names = _names(actions)
+    asked = [(f"{feature} if {action}", feature, action) for feature in features for action in action_names]
+    return QuestionNetwork(
+        features,
+        {name: action for name, _, action in asked},
+        [(name, feature) for name, feature, _ in asked],
+        action_names,
+    )
+
+
+def full_tree(feature: str, actions: Sequence[str] | int, depth: int) -> QuestionNetwork:
+    """The sum of a feature along every action sequence of up to `depth` steps: Figure 2b of the paper.
+
+    A node is named by its action sequence in the order of doing: "up,left" asks for the sum of the feature over the
+    next two steps if up is done now and left after it.
+    """
+    if depth < 1:
+        raise ValueError(f"depth must be at least 1, not {depth}")
+    action_names = _names(actions)
+    predictions: dict[str, str] = {}
+    edges: list[Edge] = []
+    for length in range(1, depth + 1):
+        for sequence in product(action_names, repeat=length):
+            name = ",".join(sequence)
+            predictions[name] = sequence[0]
+            if length > 1:
+                edges.append((name, ",".join(sequence[1:]), 1.0))
+            edges.append((name, feature, 1.0))
+    return QuestionNetwork([feature], predictions, edges, action_names)
+
+
+def figure_1a(discount: float = 0.9) -> QuestionNetwork:
+    """The example of the paper's Figure 1a: two features, six predictions, actions a and b."""
+    return QuestionNetwork(
+        features=["f1", "f2"],
+        predictions={"1": None, "2": None, "3": "a", "4": "b", "5": None, "6": None},
+        edges=[
+            ("1", "f1", 1.0),
+            ("2", "1", 1.0),
+            ("3", "1", 1.0),
+            ("4", "1", 1.0),
+            ("5", "f2", 1.0),
+            ("5", "5", discount),
+            ("6", "5", 1.0),
+            ("6", "f1", 1.0),
+        ],
+        actions=["a", "b"],
+    )
+
+
+def _names(actions: Sequence[str] | int) -> tuple[str, ...]:
+    return tuple(map(str, range(actions))) if isinstance(actions, int) else tuple(actions)

@@ -1,0 +1,115 @@
+"""The true answers in a finite Markov decision process, by linear algebra."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from rgvf.questions.network import QuestionNetwork
+
+
+@dataclass(frozen=True)
+class FiniteMDP:
+    """A finite Markov decision process with named features of its transitions."""
+
+    transition: np.ndarray
+    """P(s' | s, a): [states, actions, states]."""
+    features: Mapping[str, np.ndarray]
+    """f(s, a, s') by name: [states, actions, states], or anything that broadcasts to it."""
+    terminal: np.ndarray | None = None
+    """[states], true where arriving ends the episode; None if nothing does."""
+
+    def __post_init__(self) -> None:
+        states, actions, arrivals = self.transition.shape
+        if states != arrivals:
+            raise ValueError(f"transition must be [states, actions, states], not {self.transition.shape}")
+        if (self.transition < 0).any() or not np.allclose(self.transition.sum(-1), 1):
+            raise ValueError("each row of transition must be a probability distribution over next states")
+        for name, values in self.features.items():
+            try:
+                np.broadcast_to(values, self.transition.shape)
+            except ValueError:
+                raise ValueError(
+                    f"feature {name!r} has shape {np.shape(values)}; it must broadcast to {self.transition.shape}"
+                ) from None
+        if self.terminal is not None and self.terminal.shape != (states,):
+            raise ValueError(f"terminal must have shape ({states},), not {self.terminal.shape}")
+
+
+def exact_answers(network: QuestionNetwork, mdp: FiniteMDP, policy: np.ndarray) -> np.ndarray:
+    """The true value of every prediction node in every state.
+
+    Solves y_i(s) = Σ_a p_i(a|s) Σ_s' P(s'|s,a) · (Σ_j W_ij · y_j(s') · [s' not terminal] + Σ_k W_ik · f_k(s,a,s'))
+    where p_i is the policy, or certainty of the action that node i is conditioned on. Nodes that do not depend on
+    each other are solved one after another, so the cost grows with the number of nodes, not its cube.
+
+    Args:
+        policy: π(a | s): [states, actions].
+
+    Returns:
+        [states, n_p]; 0 in terminal states.
+    """
+    states, actions, _ = mdp.transition.shape
+    if policy.shape != (states, actions):
+        raise ValueError(f"policy must have shape {(states, actions)}, not {policy.shape}")
+    if (policy < 0).any() or not np.allclose(policy.sum(-1), 1):
+        raise ValueError("each row of policy must be a probability distribution over actions")
+    for feature in network.features:
+        if feature not in mdp.features:
+            raise ValueError(f"the MDP has no feature {feature!r}; it has {', '.join(sorted(mdp.features)) or 'none'}")
+
+    living = np.ones(states, bool) if mdp.terminal is None else ~mdp.terminal
+    under_policy = np.einsum("sa,sat->st", policy, mdp.transition)
+    expected = {  # E[f_k(s, a, S')]: [states, actions]
+        name: (mdp.transition * np.broadcast_to(mdp.features[name], mdp.transition.shape)).sum(-1)
+        for name in network.features
+    }
+
+    def conditioned(node: int) -> tuple[np.ndarray, np.ndarray]:
+        """The moves between living states [L, L] and the action probabilities [L, A] that node asks under."""
+        action = network.conditions[node]
+        if action is None:
+            return under_policy[np.ix_(living, living)], policy[living]
+        if action >= actions:
+            name = network.predictions[node]
+            raise ValueError(f"prediction node {name!r} is conditioned on action {action}; the MDP has {actions}")
+        return mdp.transition[:, action][np.ix_(living, living)], np.eye(actions)[np.full(living.sum(), action)]
+
+    outgoing: list[list[tuple[int, float]]] = [[] for _ in network.predictions]
+    for source, target, weight in zip(*(a.tolist() for a in network.edge_arrays), strict=True):
+        outgoing[source].append((target, weight))
+
+    n, n_p = int(living.sum()), network.n_predictions
+    answers = np.zeros((n, n_p))
+    for part in network.loops:
+        place = {node: slice(i * n, (i + 1) * n) for i, node in enumerate(part)}
+        inner = np.zeros((len(part) * n, len(part) * n))
+        outer = np.zeros(len(part) * n)
+        for node in part:
+            move, acts = conditioned(node)
+            for target, weight in outgoing[node]:
+                if target in place:
+                    inner[place[node], place[target]] += weight * move
+                elif target < n_p:
+                    outer[place[node]] += weight * move @ answers[:, target]
+                else:
+                    feature = network.features[target - n_p]
+                    outer[place[node]] += weight * (acts * expected[feature][living]).sum(-1)
+        if network.predictions[part[0]] in network.needs_termination and inner.any():
+            _refuse_endless(inner, network.predictions[part[0]])
+        solution = np.linalg.solve(np.eye(len(inner)) - inner, outer)
+        for node in part:
+            answers[:, node] = solution[place[node]]
+    everywhere = np.zeros((states, n_p))
+    everywhere[living] = answers
+    return everywhere
+
+
+def _refuse_endless(inner: np.ndarray, node: str) -> None:
+    if np.abs(np.linalg.eigvals(np.abs(inner))).max() > 1 - 1e-9:
+        raise ValueError(
+            f"prediction node {node!r} sums without a discount and episodes need not end in this MDP: "
+            "it has no finite answer"
+        )

@@ -1,0 +1,113 @@
+"""The random generator of question networks, and its ablations.
+
+Layer 0 has a discounted sum of every feature. In each deeper layer every action gets `repeat` nodes; a node asks for the
+sum of a random node of the layer above and a random feature. Parents are drawn without replacement, so that no two
+nodes of a layer ask the same of the same action. In layer 1 a parent may be a feature itself, and then it is the
+node's only edge (the paper's text and figure; its pseudocode adds a second).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rgvf.questions.catalog import discounted_sum, shallow
+from rgvf.questions.network import Edge, QuestionNetwork
+
+
+def random_network(
+    features: Sequence[str] | int,
+    actions: Sequence[str] | int,
+    *,
+    discount: float = 0.95,
+    depth: int = 8,
+    repeat: int = 16,
+    seed: int | np.random.Generator,
+    cap_repeat: bool = False,
+) -> QuestionNetwork:
+    """Sample a question network; the defaults are the paper's for Atari.
+
+    Args:
+        features: names of the features, or how many ("f0", "f1", …).
+        actions: names of the actions, or how many.
+        discount: γ of the discounted sums in layer 0.
+        depth: number of action-conditional layers.
+        repeat: nodes per action in each of them.
+        seed: the same seed gives the same network.
+        cap_repeat: where a layer has fewer candidates than `repeat`, use them all instead of refusing.
+
+    Returns:
+        A network of n_f + depth · repeat · |actions| predictions; node "l.i" is number i of layer l.
+    """
+    feature_names, action_names = _names("f", features), _names("", actions)
+    _check(discount, depth, repeat, feature_names, action_names)
+    rng = np.random.default_rng(seed)
+    predictions: dict[str, int | None] = {}
+    edges: list[Edge] = []
+    for k, feature in enumerate(feature_names):
+        predictions[f"0.{k}"] = None
+        edges += [(f"0.{k}", feature, 1.0), (f"0.{k}", f"0.{k}", discount)]
+    leaves = [*feature_names, *predictions]
+    for layer in range(1, depth + 1):
+        if repeat > len(leaves) and not cap_repeat:
+            raise ValueError(
+                f"repeat {repeat} is too large: layer {layer} has only {len(leaves)} candidate parents to draw "
+                f"without replacement; use at most {len(leaves)} or ask to cap it"
+            )
+        new: list[str] = []
+        for action in range(len(action_names)):
+            for parent in rng.choice(len(leaves), min(repeat, len(leaves)), replace=False):
+                name = f"{layer}.{len(new)}"
+                edges.append((name, leaves[parent], 1.0))
+                if leaves[parent] in predictions:
+                    edges.append((name, feature_names[rng.integers(len(feature_names))], 1.0))
+                new.append(name)
+            predictions.update(dict.fromkeys(new[len(new) - min(repeat, len(leaves)) :], action))
+        leaves = new
+    return QuestionNetwork(feature_names, predictions, edges, action_names)
+
+
+def random_discounted_sums(
+    actions: Sequence[str] | int,
+    *,
+    n_features: int = 16,
+    discount: float = 0.95,
+    depth: int = 8,
+    repeat: int = 16,
+    feature: str = "f",
+) -> QuestionNetwork:
+    """The discounted-sum ablation: as many predictions as `random_network`, each the sum of a feature of its own.
+
+    Features are named `feature` and a number, from 0.
+    """
+    count = n_features + depth * repeat * len(_names("", actions))
+    network = discounted_sum(_names(feature, count), discount)
+    return QuestionNetwork(network.features, network.predictions, network.edges, actions)
+
+
+def random_shallow(
+    actions: Sequence[str] | int, *, depth: int = 8, repeat: int = 16, feature: str = "f"
+) -> QuestionNetwork:
+    """The shallow ablation: depth · repeat features, each predicted one step ahead after every action.
+
+    Features are named `feature` and a number, from 0.
+    """
+    return shallow(_names(feature, depth * repeat), actions)
+
+
+def _names(prefix: str, names: Sequence[str] | int) -> tuple[str, ...]:
+    return tuple(f"{prefix}{i}" for i in range(names)) if isinstance(names, int) else tuple(names)
+
+
+def _check(discount: float, depth: int, repeat: int, features: Sequence[str], actions: Sequence[str]) -> None:
+    if not features:
+        raise ValueError("at least one feature is needed")
+    if not 0 <= discount <= 1:
+        raise ValueError(f"discount must lie in [0, 1], not {discount}")
+    if depth < 0:
+        raise ValueError(f"depth must be at least 0, not {depth}")
+    if depth and repeat < 1:
+        raise ValueError(f"repeat must be at least 1, not {repeat}")
+    if depth and not actions:
+        raise ValueError("a network with action-conditional layers needs at least one action")

@@ -1,0 +1,92 @@
+"""TD targets of a question network, and which nodes learn from a step.
+
+    target_i(t) = Σ_j W_ij · ŷ_j(t+1) · (1 − terminal(t+1)) + Σ_k W_ik · f_k(t+1)
+
+Nodes have a handful of edges, so a target is a gather and a sum. The functions take NumPy or JAX arrays.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from rgvf.questions.network import QuestionNetwork
+
+UNCONDITIONED = -1
+# A node with more edges than this is summed in several rounds, so that it does not widen every other node's row.
+WIDEST_ROW = 8
+
+Array = Any  # a NumPy or a JAX array
+
+
+class Gather(NamedTuple):
+    """One round of gathering: output r is Σ_c weight[r, c] · input[index[r, c]]."""
+
+    index: Array  # int [rows, width]
+    weight: Array  # float [rows, width]
+
+
+class EdgeTable(NamedTuple):
+    """The edges of a question network as arrays, to gather by; a pytree, so it can be stacked over seeds."""
+
+    rounds: tuple[Gather, ...]
+    condition: Array  # int [n_p]: the action, or UNCONDITIONED
+
+
+def edge_table(network: QuestionNetwork) -> EdgeTable:
+    """Lay the edges out in rows of equal width; a row that is short repeats its first index with weight 0."""
+    rows: list[list[tuple[int, float]]] = [[] for _ in network.predictions]
+    for source, target, weight in zip(*(a.tolist() for a in network.edge_arrays), strict=True):
+        rows[source].append((target, weight))
+    rounds: list[Gather] = []
+    while max(map(len, rows)) > WIDEST_ROW:
+        pieces: list[list[tuple[int, float]]] = []
+        sums: list[list[tuple[int, float]]] = []
+        for row in rows:
+            starts = range(0, len(row), WIDEST_ROW)
+            sums.append([(len(pieces) + i, 1.0) for i in range(len(starts))])
+            pieces += [row[start : start + WIDEST_ROW] for start in starts]
+        rounds.append(_rectangle(pieces))
+        rows = sums
+    rounds.append(_rectangle(rows))
+    condition = np.array([UNCONDITIONED if c is None else c for c in network.conditions], np.int32)
+    return EdgeTable(tuple(rounds), condition)
+
+
+def _rectangle(rows: list[list[tuple[int, float]]]) -> Gather:
+    width = max(map(len, rows))
+    padded = [row + [(row[0][0], 0.0)] * (width - len(row)) for row in rows]
+    return Gather(
+        index=np.array([[i for i, _ in row] for row in padded], np.int32),
+        weight=np.array([[w for _, w in row] for row in padded], np.float32),
+    )
+
+
+def targets(table: EdgeTable, features: Array, next_answers: Array, terminal: Array) -> Array:
+    """What each prediction should have been.
+
+    Args:
+        table: `QuestionNetwork.table`.
+        features: f(t+1) [..., n_f].
+        next_answers: ŷ(t+1) [..., n_p].
+        terminal: [...], true where the episode ended at t+1; answers there are 0.
+
+    Returns:
+        [..., n_p]. Nothing here stops gradients; a loss must.
+    """
+    xp = next_answers.__array_namespace__()
+    alive = xp.where(terminal[..., None], xp.zeros_like(next_answers), next_answers)
+    values = xp.concat([alive, features], axis=-1)
+    for index, weight in table.rounds:
+        columns = [weight[:, c] * xp.take(values, index[:, c], axis=-1, mode="clip") for c in range(index.shape[1])]
+        values = columns[0]
+        for column in columns[1:]:
+            values = values + column
+    return values
+
+
+def mask(table: EdgeTable, actions: Array) -> Array:
+    """Which nodes learn from a step: the unconditioned, and those whose action was taken. [...] → bool [..., n_p]."""
+    return (table.condition == UNCONDITIONED) | (table.condition == actions[..., None])

@@ -1,0 +1,57 @@
+"""A claim of the paper, stated as a check on the data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from rgvf.analysis import Estimate, clearly_lower
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What the paper says, what was looked at, and how it came out."""
+
+    claim: str
+    """The paper's statement."""
+    check: str
+    """The statement as a check on the data."""
+    holds: bool | None
+    """None: a variant that it needs was not run."""
+    figures: dict[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        verdict = {True: "holds", False: "does not hold", None: "not checked: needs variants that were not run"}
+        return {**asdict(self), "verdict": verdict[self.holds]}
+
+
+def falls(claim: str, check: str, finals: Mapping[str, Estimate], order: list[str]) -> Claim:
+    """Each variant in `order` ends clearly lower than the one before it."""
+    if not all(name in finals for name in order):
+        return Claim(claim, check, None)
+    pairs = zip(order[:-1], order[1:], strict=True)
+    holds = all(clearly_lower(finals[after], finals[before]) for before, after in pairs)
+    return Claim(claim, check, holds, figures(finals, order))
+
+
+def beats(claim: str, check: str, finals: Mapping[str, Estimate], better: str, worse: list[str]) -> Claim:
+    """One variant ends clearly lower than each of the others."""
+    if not all(name in finals for name in [better, *worse]):
+        return Claim(claim, check, None)
+    holds = all(clearly_lower(finals[better], finals[name]) for name in worse)
+    return Claim(claim, check, holds, figures(finals, [better, *worse]))
+
+
+def matches(
+    claim: str, check: str, finals: Mapping[str, Estimate], names: list[str], reference: str, within: float
+) -> Claim:
+    """Each variant's mean is no more than `within` above the reference's."""
+    if not all(name in finals for name in [*names, reference]):
+        return Claim(claim, check, None)
+    holds = all(finals[name].mean - finals[reference].mean < within for name in names)
+    return Claim(claim, check, holds, {**figures(finals, [*names, reference]), "within": within})
+
+
+def figures(finals: Mapping[str, Estimate], names: list[str]) -> dict[str, Any]:
+    return {name: {"mean": finals[name].mean, "standard_error": finals[name].error} for name in names}

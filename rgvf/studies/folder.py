@@ -1,0 +1,88 @@
+"""A study's output folder: its settings, each finished variant's result, and nothing of anybody else's."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rgvf.atomic import write_atomically
+
+
+class FolderError(Exception):
+    """The folder cannot be used; the message says why and what to do."""
+
+
+class StudyFolder:
+    """Results by variant, written one by one, so that an interrupted study can go on."""
+
+    def __init__(self, path: Path, study: str, settings: Mapping[str, Any]) -> None:
+        """Open a new or an existing folder.
+
+        Raises:
+            FolderError: it holds something else, or cannot be written to. Nothing in it is touched then.
+        """
+        self.path = path
+        wanted = json.loads(json.dumps({"study": study, "settings": dict(settings)}))
+        try:
+            found = self._settings_found()
+            if found is not None:
+                _check_same(path, found, wanted)
+            (path / "results").mkdir(parents=True, exist_ok=True)
+            if found is None:
+                self.write_json("config.json", wanted)
+        except OSError as error:
+            raise FolderError(f"cannot write to the folder {path}: {error.strerror or error}") from None
+
+    def _settings_found(self) -> dict[str, Any] | None:
+        """The settings of the study in the folder; None where the folder is new or empty."""
+        if not self.path.exists() or (self.path.is_dir() and not any(self.path.iterdir())):
+            return None
+        if not self.path.is_dir():
+            raise FolderError(f"{self.path} is a file; choose a folder with --out")
+        try:
+            found = json.loads((self.path / "config.json").read_text(encoding="utf-8"))
+        except (FileNotFoundError, ValueError):
+            found = None
+        if not isinstance(found, dict) or not isinstance(found.get("settings"), dict) or "study" not in found:
+            raise FolderError(f"{self.path} holds files that are not a study's; choose another folder with --out")
+        return found
+
+    def result(self, variant: str) -> dict[str, Any] | None:
+        """The finished result of a variant, or None; a file cut short counts as not finished."""
+        try:
+            data = json.loads((self.path / "results" / f"{variant}.json").read_text(encoding="utf-8"))
+        except (FileNotFoundError, ValueError):
+            return None
+        return data if isinstance(data, dict) else None
+
+    def save_result(self, variant: str, data: Mapping[str, Any]) -> Path:
+        return self.write_json(f"results/{variant}.json", data)
+
+    def write_json(self, name: str, data: Any) -> Path:
+        return write_atomically(self.path / name, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+
+    def write_csv(self, name: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Path:
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
+        return write_atomically(self.path / name, text.getvalue())
+
+
+def _check_same(path: Path, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    if found["study"] != wanted["study"]:
+        raise FolderError(
+            f"{path} holds the study {found['study']}, not {wanted['study']}; choose another folder with --out"
+        )
+    names = [*wanted["settings"], *(name for name in found["settings"] if name not in wanted["settings"])]
+    for name in names:
+        before, now = found["settings"].get(name), wanted["settings"].get(name)
+        if before != now:
+            raise FolderError(
+                f"{path} holds this study with {name} = {before}, not {now}; "
+                "choose another folder with --out, or the same settings to go on"
+            )

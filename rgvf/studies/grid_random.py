@@ -1,0 +1,85 @@
+"""Figure 3c of the paper: random questions about random features do as well as full trees about a chosen one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from rgvf.analysis import learning_curves
+from rgvf.features import Feature, Touch
+from rgvf.questions import QuestionNetwork, random_network
+from rgvf.studies.claims import Claim, falls, matches
+from rgvf.studies.grid import Ask, GridConfig, GridResult, GridStudy, GridVariant, curves, random_features, touch_tree
+
+DEPTH = 4
+FEATURES = (1, 4, 16, 64)
+
+
+def _ask(n: int) -> Ask:
+    """Random questions about n random features, or about touch where n is 0."""
+
+    def ask(config: GridConfig, seed: int) -> tuple[QuestionNetwork, Feature]:
+        feature = random_features(config, seed, n) if n else Touch()
+        actions = config.world.actions
+        repeat = len(feature.names)
+        discount = config.question_discount
+        network = random_network(
+            feature.names, actions, discount=discount, depth=DEPTH, repeat=repeat, seed=seed, cap_repeat=True
+        )
+        return network, feature
+
+    return ask
+
+
+VARIANTS: dict[str, GridVariant] = {
+    f"tree-{DEPTH}": touch_tree(DEPTH),
+    "touch": GridVariant("random questions, touch", _ask(0)),
+    **{
+        f"random-{n}": GridVariant(f"random questions, {n} random feature{'s' * (n > 1)}", _ask(n)) for n in FEATURES
+    },
+}
+
+
+def claims(config: GridConfig, results: Mapping[str, GridResult]) -> list[Claim]:
+    finals = {name: result.final for name, result in results.items()}
+    match = 0.05 * float(np.var(config.world.values(config.discount)))
+    return [
+        matches(
+            "Random questions about touch perform as well as the full tree of depth 4.",
+            "final MSE of touch less than 5 % of the true values' variance above tree-4's",
+            finals,
+            ["touch"],
+            "tree-4",
+            match,
+        ),
+        falls(
+            "With one random feature performance is suboptimal; more random features improve it.",
+            "final MSE falls from random-1 to random-64 by more than the standard error of the difference",
+            finals,
+            ["random-1", "random-64"],
+        ),
+        falls(
+            "As the number of random features increases, the performance improves.",
+            "final MSE falls at every step from 1 to 4 to 16 to 64 features by more than the standard error",
+            finals,
+            [f"random-{n}" for n in FEATURES],
+        ),
+        matches(
+            "With 64 random features, random questions match the full tree of depth 4.",
+            "final MSE of random-64 less than 5 % of the true values' variance above tree-4's",
+            finals,
+            ["random-64"],
+            "tree-4",
+            match,
+        ),
+    ]
+
+
+def draw(config: GridConfig, results: Mapping[str, GridResult], folder: Path) -> list[Path]:
+    title = "Error of the learned values, by the random questions asked"
+    return [learning_curves(folder / "curves.png", curves(VARIANTS, results), title, "MSE over all states", log=True)]
+
+
+STUDY = GridStudy("grid-random", VARIANTS, claims, draw)

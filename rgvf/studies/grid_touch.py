@@ -1,0 +1,73 @@
+"""Figures 3b and 4 of the paper: deeper action-conditional questions about one feature make finer states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from rgvf.analysis import heat_maps, learning_curves
+from rgvf.features import Touch
+from rgvf.questions import discounted_sum
+from rgvf.studies.claims import Claim, beats, falls, matches
+from rgvf.studies.grid import GridConfig, GridResult, GridStudy, GridVariant, curves, touch_tree
+
+VARIANTS: dict[str, GridVariant] = {
+    "end-to-end": GridVariant("end-to-end", end_to_end=True),
+    "random": GridVariant("random representation"),
+    "discounted-sum": GridVariant(
+        "discounted sum", lambda config, seed: (discounted_sum(["touch"], config.question_discount), Touch())
+    ),
+    **{f"tree-{depth}": touch_tree(depth) for depth in (1, 2, 3, 4)},
+}
+
+
+def claims(config: GridConfig, results: Mapping[str, GridResult]) -> list[Claim]:
+    finals = {name: result.final for name, result in results.items()}
+    match = 0.05 * float(np.var(config.world.values(config.discount)))
+    trees = [f"tree-{depth}" for depth in (1, 2, 3)]
+    return [
+        beats(
+            "Even a tree of depth 1 performs much better than the random representation.",
+            "final MSE of tree-1 below random's by more than the standard error of the difference",
+            finals,
+            "tree-1",
+            ["random"],
+        ),
+        beats(
+            "Even a tree of depth 1 performs much better than the discounted sum.",
+            "final MSE of tree-1 below discounted-sum's by more than the standard error of the difference",
+            finals,
+            "tree-1",
+            ["discounted-sum"],
+        ),
+        falls(
+            "Performance increases monotonically with depth until depth 3.",
+            "final MSE falls from tree-1 to tree-2 to tree-3, each time by more than the standard error",
+            finals,
+            trees,
+        ),
+        matches(
+            "At depth 3 the error matches end-to-end training after a million frames.",
+            "final MSE of tree-3 and tree-4 less than 5 % of the true values' variance above end-to-end's",
+            finals,
+            ["tree-3", "tree-4"],
+            "end-to-end",
+            match,
+        ),
+    ]
+
+
+def draw(config: GridConfig, results: Mapping[str, GridResult], folder: Path) -> list[Path]:
+    room = (config.size, config.size)
+    maps = {"true values": config.world.values(config.discount).reshape(room)}
+    maps |= {VARIANTS[name].label: results[name].values[0].reshape(room) for name in VARIANTS if name in results}
+    title = "Error of the learned values, by what trained the representation"
+    return [
+        learning_curves(folder / "curves.png", curves(VARIANTS, results), title, "MSE over all states", log=True),
+        heat_maps(folder / "values.png", maps, "Learned values (seed 0), by what trained the representation"),
+    ]
+
+
+STUDY = GridStudy("grid-touch", VARIANTS, claims, draw)

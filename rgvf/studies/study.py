@@ -1,0 +1,104 @@
+"""What a study is, and running one: its variants one by one, then the pictures and the claims."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from rgvf.studies.claims import Claim
+from rgvf.studies.folder import StudyFolder
+
+Result = dict[str, Any]
+"""What a variant gave, as JSON."""
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """What a study shows."""
+
+    table: list[tuple[str, ...]]
+    """A short table for people, its header first."""
+    claims: list[Claim]
+    pictures: list[Path]
+
+
+class Study(Protocol):
+    """One of the paper's experiments."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def config_type(self) -> type:
+        """A frozen dataclass of settings, checked when made, the paper's values as defaults."""
+        ...
+
+    @property
+    def variants(self) -> Sequence[str]: ...
+
+    def run(self, config: Any, variant: str, report: Callable[[float], None]) -> Result:
+        """Run one variant; `report` is told the fraction done."""
+        ...
+
+    def is_whole(self, config: Any, result: Result) -> bool:
+        """Whether a result read from disk is one that `run` would have given."""
+        ...
+
+    def conclude(self, config: Any, results: Mapping[str, Result], folder: StudyFolder) -> Conclusion:
+        """Draw and check what is there, into the folder."""
+        ...
+
+
+class Listener(Protocol):
+    """Is told how a study goes."""
+
+    def begin(self, variant: str) -> None: ...
+
+    def progress(self, fraction: float) -> None: ...
+
+    def finish(self, variant: str, seconds: float | None) -> None:
+        """A variant is done; `seconds` is None where its result was there already."""
+        ...
+
+
+class _Silent:
+    def begin(self, variant: str) -> None: ...
+
+    def progress(self, fraction: float) -> None: ...
+
+    def finish(self, variant: str, seconds: float | None) -> None: ...
+
+
+def run_study(
+    study: Study, config: Any, out: Path, variants: Sequence[str] = (), listener: Listener | None = None
+) -> Conclusion:
+    """Run what is not in the folder yet, then draw and check everything that is.
+
+    Args:
+        variants: the ones to run; all by default. Results of others that the folder holds are kept and used.
+
+    Raises:
+        ValueError: an unknown variant.
+        FolderError: `out` cannot be used.
+    """
+    for name in variants:
+        if name not in study.variants:
+            raise ValueError(f"{study.name} has no variant {name!r}; it has {', '.join(study.variants)}")
+    folder = StudyFolder(out, study.name, asdict(config))
+    listener = listener or _Silent()
+    results: dict[str, Result] = {}
+    for name in study.variants:
+        stored = folder.result(name)
+        if stored is not None and study.is_whole(config, stored):
+            results[name] = stored
+            listener.finish(name, None)
+        elif not variants or name in variants:
+            began = time.monotonic()
+            listener.begin(name)
+            results[name] = study.run(config, name, listener.progress)
+            folder.save_result(name, results[name])
+            listener.finish(name, time.monotonic() - began)
+    return study.conclude(config, results, folder)

@@ -1,0 +1,42 @@
+"""The experience that everything learns from: T steps of B environments side by side."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from jaxtyping import Array, Bool, Float, Int, Shaped
+
+
+class Transition(NamedTuple):
+    """O_t, A_t, R_{t+1}, O_{t+1}, with any leading axes."""
+
+    observation: Shaped[Array, "*batch *observation"]
+    action: Int[Array, "*batch"]
+    reward: Float[Array, "*batch"]
+    next_observation: Shaped[Array, "*batch *observation"]
+
+
+class Trajectory(NamedTuple):
+    """A segment of experience, time first.
+
+    Environments reset on the step after an episode's end: that step ignores its action and yields the first observation
+    of the next episode. So `observation[t + 1]` is always what followed `observation[t]`, the true last observation of
+    an episode included, and the dummy step in between is not `valid`.
+    """
+
+    observation: Shaped[Array, "T+1 B *observation"]
+    action: Int[Array, "T B"]
+    reward: Float[Array, "T B"]
+    terminal: Bool[Array, "T B"]
+    """The step ended its episode for good; an episode that was cut off (truncated) is not terminal."""
+    first: Bool[Array, "T+1 B"]
+    """The observation is the first of its episode."""
+
+    @property
+    def valid(self) -> Bool[Array, "T B"]:
+        """False for the dummy steps that lead into a new episode; losses must not see them."""
+        return ~self.first[1:]
+
+    @property
+    def transitions(self) -> Transition:
+        return Transition(self.observation[:-1], self.action, self.reward, self.observation[1:])
