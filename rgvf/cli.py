@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"rgvf: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("\nrgvf: interrupted; what was finished is kept, and the same command goes on from there.", file=sys.stderr)
+        print("\nrgvf: interrupted; what was finished is kept, and the same command goes on from it.", file=sys.stderr)
         return 130
     except BrokenPipeError:
         # The reader (head, less) has gone; there is nobody to tell.

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import TracebackType
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from rgvf.interrupt import GracefulStop
 from rgvf.studies.study import Conclusion
 
 MARKS = {True: "[green]holds[/]", False: "[red]does not hold[/]", None: "[yellow]not checked[/]"}
 
 
 class StudyProgress:
-    """A bar for each variant; where the output is not a terminal, a line when it is done."""
+    """A bar for each variant; where the output is not a terminal, a line when it is done.
+
+    Ctrl-C stops the study between two steps of its progress.
+    """
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or Console(stderr=True)
@@ -25,17 +28,20 @@ class StudyProgress:
             *columns, TimeRemainingColumn(compact=True), note, console=self._console, disable=not self._live
         )
         self._bar: TaskID | None = None
+        self._stop = GracefulStop()
 
     @property
     def _live(self) -> bool:
         return self._console.is_terminal
 
     def __enter__(self) -> StudyProgress:
+        self._stop.__enter__()
         self._bars.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._bars.stop()
+        self._stop.__exit__(*raised)
 
     def begin(self, variant: str) -> None:
         self._bar = self._bars.add_task(variant, total=1.0, note="compiling")
@@ -43,13 +49,14 @@ class StudyProgress:
     def progress(self, fraction: float) -> None:
         if self._bar is not None:
             self._bars.update(self._bar, completed=fraction, note="")
+        self._stop.check()
 
     def finish(self, variant: str, seconds: float | None) -> None:
         note = "was there already" if seconds is None else f"{seconds:.0f} s"
         if not self._live:
             self._console.print(f"{variant}: {note}", highlight=False)
         elif seconds is None:
-            self._bars.add_task(variant, total=1.0, completed=1.0, note=note)
+            self._bars.add_task(variant, total=1, completed=1, note=note)
         elif self._bar is not None:
             self._bars.update(self._bar, completed=1.0, note=note)
 

@@ -1,8 +1,8 @@
 """The agent and its one update.
 
 An agent is a representation and some tasks that learn from it. Each task has an optimiser of its own. A task either
-trains the representation or only looks at it (stop-gradient). Updates are applied one after another, each gradient taken
-at the parameters that the one before left, on the same batch.
+trains the representation or only looks at it (stop-gradient). Updates are applied one after another, each gradient
+taken at the parameters that the one before left, on the same batch.
 """
 
 from __future__ import annotations

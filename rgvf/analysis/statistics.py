@@ -27,5 +27,5 @@ def standard_error(samples: np.ndarray) -> np.ndarray:
 
 
 def clearly_lower(a: Estimate, b: Estimate) -> bool:
-    """Whether a is below b by more than the standard error of their difference."""
-    return b.mean - a.mean > math.hypot(a.error, b.error)
+    """Whether a is below b by more than two standard errors of their difference."""
+    return b.mean - a.mean > 2 * math.hypot(a.error, b.error)

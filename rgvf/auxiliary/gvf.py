@@ -67,6 +67,6 @@ class GVFTask:
 def td_loss(
     answers: Float[Array, "*batch n"], target: Float[Array, "*batch n"], learns: Bool[Array, "*batch n"]
 ) -> Float[Array, ""]:
-    """½ · squared error where a node learns, summed over nodes, averaged over all steps; no gradient through targets."""
+    """½ · squared error where a node learns, summed over nodes, averaged over steps; no gradient through targets."""
     error = jnp.where(learns, jax.lax.stop_gradient(target) - answers, 0.0)
     return 0.5 * jnp.sum(error**2) / math.prod(answers.shape[:-1])

@@ -83,7 +83,7 @@ class GridWorld:
     def mdp(self) -> FiniteMDP:
         """The same world as arrays, with the features `touch`, `reward` and `constant`."""
         arrivals = self._arrivals
-        states, actions = arrivals.shape
+        states, _actions = arrivals.shape
         transition = np.eye(states)[arrivals]
         blocked = arrivals == np.arange(states)[:, None]
         goal = self.goal[0] * self.size + self.goal[1]

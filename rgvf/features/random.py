@@ -99,7 +99,7 @@ def _change(transition: Transition) -> Float[Array, "*batch *observation"]:
     return _unit_scale(transition.next_observation) - _unit_scale(transition.observation)
 
 
-def _unit_scale(observation: Shaped[Array, "..."]) -> Float[Array, "..."]:
+def _unit_scale(observation: Shaped[Array, ...]) -> Float[Array, ...]:
     """Bytes become 0…1; other numbers stay as they are."""
     if observation.dtype == jnp.uint8:
         return observation.astype(jnp.float32) / 255

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
 
-def initial_weight(key: Key[Array, ""], shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
+def initial_weight(key: Key[Array, ""], shape: tuple[int, ...], fan_in: int) -> Float[Array, ...]:
     """Normal with deviation 1/√fan-in, cut at two deviations, not re-scaled."""
     return jax.random.truncated_normal(key, -2.0, 2.0, shape) / math.sqrt(fan_in)
 
@@ -46,24 +46,24 @@ class MLP(eqx.Module):
 
 
 class Head(eqx.Module):
-    """One hidden layer with a ReLU, then a linear output."""
+    """One hidden layer with a ReLU, then a linear output; linear altogether where there are 0 hidden units."""
 
-    hidden: Dense
+    hidden: Dense | None
     output: Dense
 
     def __init__(self, key: Key[Array, ""], inputs: int, hidden: int, outputs: int) -> None:
         hidden_key, output_key = jax.random.split(key)
-        self.hidden = Dense(hidden_key, inputs, hidden)
-        self.output = Dense(output_key, hidden, outputs)
+        self.hidden = Dense(hidden_key, inputs, hidden) if hidden else None
+        self.output = Dense(output_key, hidden or inputs, outputs)
 
     def __call__(
         self, states: Float[Array, "*batch inputs"], gradient_scale: float = 1.0
     ) -> Float[Array, "*batch outputs"]:
-        """The output; the gradient that flows back into the hidden layer is multiplied by `gradient_scale`."""
-        hidden = jax.nn.relu(self.hidden(states))
-        return self.output(scale_gradient(hidden, gradient_scale))
+        """The output; the gradient that flows back from the output layer is multiplied by `gradient_scale`."""
+        features = states if self.hidden is None else jax.nn.relu(self.hidden(states))
+        return self.output(scale_gradient(features, gradient_scale))
 
 
-def scale_gradient(x: Float[Array, "..."], scale: float) -> Float[Array, "..."]:
+def scale_gradient(x: Float[Array, ...], scale: float) -> Float[Array, ...]:
     """x, whose gradient is multiplied by scale."""
     return x if scale == 1 else scale * x + jax.lax.stop_gradient((1 - scale) * x)

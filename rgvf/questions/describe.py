@@ -79,7 +79,7 @@ def _outgoing(network: QuestionNetwork) -> list[list[tuple[int, float]]]:
 
 def _unroll(outgoing: list[list[tuple[int, float]]], network: QuestionNetwork, node: int) -> list[_Term]:
     terms: list[_Term] = []
-    pending = [(node, 1.0, (), frozenset[int]())]
+    pending: list[tuple[int, float, tuple[str | None, ...], frozenset[int]]] = [(node, 1.0, (), frozenset())]
     while pending:
         node, weight, before, passed = pending.pop(0)
         action = network.conditions[node]

@@ -22,7 +22,7 @@ class FiniteMDP:
     """[states], true where arriving ends the episode; None if nothing does."""
 
     def __post_init__(self) -> None:
-        states, actions, arrivals = self.transition.shape
+        states, _actions, arrivals = self.transition.shape
         if states != arrivals:
             raise ValueError(f"transition must be [states, actions, states], not {self.transition.shape}")
         if (self.transition < 0).any() or not np.allclose(self.transition.sum(-1), 1):

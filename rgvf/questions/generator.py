@@ -1,7 +1,7 @@
 """The random generator of question networks, and its ablations.
 
-Layer 0 has a discounted sum of every feature. In each deeper layer every action gets `repeat` nodes; a node asks for the
-sum of a random node of the layer above and a random feature. Parents are drawn without replacement, so that no two
+Layer 0 has a discounted sum of every feature. In each deeper layer every action gets `repeat` nodes; a node asks for
+the sum of a random node of the layer above and a random feature. Parents are drawn without replacement, so that no two
 nodes of a layer ask the same of the same action. In layer 1 a parent may be a feature itself, and then it is the
 node's only edge (the paper's text and figure; its pseudocode adds a second).
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -30,7 +31,7 @@ def falls(claim: str, check: str, finals: Mapping[str, Estimate], order: list[st
     """Each variant in `order` ends clearly lower than the one before it."""
     if not all(name in finals for name in order):
         return Claim(claim, check, None)
-    pairs = zip(order[:-1], order[1:], strict=True)
+    pairs = itertools.pairwise(order)
     holds = all(clearly_lower(finals[after], finals[before]) for before, after in pairs)
     return Claim(claim, check, holds, figures(finals, order))
 

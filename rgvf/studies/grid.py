@@ -6,6 +6,7 @@ that it learns from its questions only. All seeds of a variant are one compiled 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,11 +24,12 @@ from rgvf.auxiliary import GVFTask, questions
 from rgvf.environments import GridWorld
 from rgvf.features import Feature, RandomLinear, Touch
 from rgvf.networks import DenseRepresentation
-from rgvf.questions import QuestionNetwork, full_tree
+from rgvf.questions import FiniteMDP, QuestionNetwork, exact_answers, full_tree
 from rgvf.studies.claims import Claim
 from rgvf.studies.folder import StudyFolder
 from rgvf.studies.study import Conclusion, Result
 from rgvf.training import DeviceLoop, uniform_policy
+from rgvf.trajectory import Transition
 
 Ask = Callable[["GridConfig", int], tuple[QuestionNetwork, Feature]]
 """The questions of a seed, and the features that they are about."""
@@ -162,7 +164,7 @@ def run_variant(config: GridConfig, variant: GridVariant, report: Callable[[floa
     done = np.unique(np.linspace(0, updates, config.evaluations + 1).round().astype(int))
     values = np.asarray(learned_values(training.agent))
     errors = [_mean_squared(values, truth)]
-    for before, after in zip(done[:-1], done[1:], strict=True):
+    for before, after in itertools.pairwise(done):
         training = advance(training, jnp.int32(after - before))
         values = np.asarray(learned_values(training.agent))
         errors.append(_mean_squared(values, truth))
@@ -210,12 +212,34 @@ class GridStudy:
         pictures = self.draw(config, read, folder.path)
         for name in read:
             pictures += _draw_questions(config, self.grid_variants[name], folder.path / "questions", name)
-        table = [("variant", "MSE", "± standard error", "of the variance")]
-        variance = float(np.var(config.world.values(config.discount)))
+        table = [("variant", "MSE", "± standard error", "least possible")]
         for name, result in read.items():
-            mean, error = result.final
-            table.append((name, f"{mean:.4f}", f"{error:.4f}", f"{mean / variance:.1%}"))
+            ask = self.grid_variants[name].ask
+            floor = "" if ask is None else f"{aliasing_floor(config, *ask(config, 0)):.4f}"
+            table.append((name, f"{result.final.mean:.4f}", f"{result.final.error:.4f}", floor))
         return Conclusion(table, claims, pictures)
+
+
+def aliasing_floor(config: GridConfig, network: QuestionNetwork, feature: Feature) -> float:
+    """The error that is left however long one learns, if states with the same answers look the same.
+
+    Solves for the fixed point of TD with one value for each set of states whose true answers agree. Under the uniformly
+    random policy all states are visited equally often.
+    """
+    world = config.world
+    mdp, policy = world.mdp(), world.uniform_policy()
+    arrivals = mdp.transition.argmax(-1)  # the world is deterministic
+    views, actions = jnp.asarray(world.views), jnp.broadcast_to(jnp.arange(len(world.actions)), arrivals.shape)
+    here = jnp.broadcast_to(views[:, None], (*arrivals.shape, *views.shape[1:]))
+    seen = np.asarray(feature(Transition(here, actions, jnp.zeros(arrivals.shape), views[arrivals])), np.float64)
+    features = {name: seen[:, :, k, None] for k, name in enumerate(feature.names)}
+    answers = exact_answers(network, FiniteMDP(mdp.transition, features), policy)
+    _, group = np.unique(answers.round(5), axis=0, return_inverse=True)
+    member = np.eye(group.max() + 1)[group.ravel()]
+    move = np.einsum("sa,sat->st", policy, mdp.transition)
+    reward = move @ np.asarray(mdp.features["reward"], np.float64)
+    values = member @ np.linalg.solve(member.T @ (member - config.discount * move @ member), member.T @ reward)
+    return float(np.mean((values - world.values(config.discount)) ** 2))
 
 
 def curves(variants: Mapping[str, GridVariant], results: Mapping[str, GridResult]) -> dict[str, Any]:

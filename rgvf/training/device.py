@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -15,10 +14,19 @@ from rgvf.auxiliary import Metrics
 from rgvf.environments import Environment
 from rgvf.trajectory import Trajectory
 
-Policy = Callable[[Agent, Shaped[Array, "B *observation"], Key[Array, ""]], Int[Array, " B"]]
-"""Chooses an action for each of B observations."""
-Update = Callable[[Agent, Trajectory, Key[Array, ""]], tuple[Agent, Metrics]]
-"""Learns from one batch of experience: `Learner.update`."""
+
+class Policy(Protocol):
+    """Chooses an action for each of B observations."""
+
+    def __call__(
+        self, agent: Agent, observation: Shaped[Array, "B *observation"], key: Key[Array, ""], /
+    ) -> Int[Array, " B"]: ...
+
+
+class Update(Protocol):
+    """Learns from one batch of experience: `Learner.update`."""
+
+    def __call__(self, agent: Agent, trajectory: Trajectory, key: Key[Array, ""], /) -> tuple[Agent, Metrics]: ...
 
 
 class Actors(NamedTuple):

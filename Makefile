@@ -1,0 +1,40 @@
+# Everything sets itself up: a virtual environment in .venv with the locked versions, nothing outside this folder.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test test-slow check lock clean
+
+demo: .venv/ready ## The main job in a small form: two minutes on two cores.
+	@rm -rf runs/demo
+	@$(BIN)/rgvf study grid-touch --seeds 3 --frames 200000 --out runs/demo
+	@echo
+	@echo "Next: .venv/bin/rgvf study grid-touch   the whole study, as in the paper (2 minutes)"
+	@echo "      .venv/bin/rgvf study list         the other studies"
+	@echo "      .venv/bin/python examples/ask.py  sample, describe and draw random questions"
+
+test: .venv/ready ## All tests but the slow ones.
+	$(BIN)/pytest -n 2 --dist loadscope
+
+test-slow: .venv/ready ## The slow tests.
+	$(BIN)/pytest -m slow
+
+check: .venv/ready ## Style and types.
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/basedpyright
+
+lock: .venv/ready ## Choose the newest versions anew.
+	$(BIN)/pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  --no-emit-find-links --group dev --output-file requirements.lock --custom-compile-command "make lock" --upgrade pyproject.toml
+
+clean:
+	rm -rf .venv
+
+.venv/ready: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("rgvf needs Python 3.11 or newer; say which with: make PYTHON=python3.12" * (sys.version_info < (3, 11)))'
+	@echo "Setting up .venv (about a minute, once) …"
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
+	@touch $@

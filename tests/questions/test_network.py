@@ -1,0 +1,120 @@
+import dataclasses
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from rgvf.questions import QuestionNetwork, figure_1a, multi_horizon_values, termination_prediction
+
+
+def network(**changes):
+    fields = dict(
+        features=["f"],
+        predictions={"x": None, "y": "left"},
+        edges=[("x", "f"), ("x", "x", 0.5), ("y", "x")],
+        actions=["left", "right"],
+    )
+    return QuestionNetwork(**{**fields, **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "named", "why"),
+    [
+        (dict(edges=[("x", "f"), ("y", "x"), ("z", "f")]), "'z'", "unknown node"),
+        (dict(edges=[("x", "f"), ("y", "nowhere")]), "'y'", "nothing"),
+        (dict(edges=[("x", "f"), ("y", "x"), ("f", "x")]), "'f'", "only prediction nodes ask"),
+        (dict(edges=[("x", "f"), ("x", "x", 1.1), ("y", "x")]), "'x'", "amplifies"),
+        (dict(edges=[("x", "f"), ("x", "x", -1.1), ("y", "x")]), "'x'", "amplifies"),
+        (dict(edges=[("x", "f"), ("x", "y", 2.0), ("y", "x", 0.6)]), "'x'", "amplifies"),
+        (dict(predictions={"x": None, "y": 2}), "'y'", "out of range"),
+        (dict(predictions={"x": None, "y": -1}), "'y'", "out of range"),
+        (dict(predictions={"x": None, "y": "up"}), "'y'", "unknown action"),
+        (dict(predictions={"x": None, "y": True}), "'y'", "name or a number"),
+        (dict(edges=[("x", "f", math.nan), ("y", "x")]), "'x'", "finite"),
+        (dict(edges=[("x", "f", math.inf), ("y", "x")]), "'x'", "finite"),
+        (dict(edges=[("x", "f", 10**400), ("y", "x")]), "'x'", "finite"),
+        (dict(edges=[("x", "f", "1"), ("y", "x")]), "'x'", "number"),
+        (dict(edges=[("x", "f"), ("x", "f", 2.0), ("y", "x")]), "'x'", "twice"),
+        (dict(edges=[("x", "f")]), "'y'", "no outgoing edge"),
+        (dict(predictions={}, edges=[]), "", "no prediction nodes"),
+        (dict(predictions=["x", "x"]), "'x'", "twice"),
+        (dict(features=["f", "f"]), "'f'", "twice"),
+        (dict(features=["f", "x"]), "'x'", "both a feature and a prediction"),
+        (dict(features=[""]), "''", "non-empty"),
+    ],
+)
+def test_a_wrong_network_is_refused_with_the_node_named(changes, named, why):
+    with pytest.raises(ValueError, match=why) as error:
+        network(**changes)
+    assert named in str(error.value)
+
+
+def test_two_loops_of_point_nine_through_one_node_amplify():
+    # |W| = [[0, .9, .9], [1, 0, 0], [1, 0, 0]] has radius sqrt(1.8), though every single loop is below 1.
+    edges = [("hub", "f"), ("hub", "a", 0.9), ("hub", "b", 0.9), ("a", "hub"), ("b", "hub")]
+    with pytest.raises(ValueError, match="'hub'.*1.34164"):
+        QuestionNetwork(["f"], ["hub", "a", "b"], edges)
+    QuestionNetwork(["f"], ["hub", "a", "b"], [(s, t, 0.5 if w else 1.0) for s, t, *w in edges])
+
+
+def test_a_weight_above_one_outside_a_loop_is_fine():
+    assert network(edges=[("x", "f", 5.0), ("y", "x", 7.0)]).needs_termination == set()
+
+
+def test_only_undiscounted_sums_and_what_looks_at_them_need_termination():
+    asked = QuestionNetwork(
+        ["one"],
+        ["steps", "later", "value", "ring a", "ring b"],
+        [
+            ("steps", "one"),
+            ("steps", "steps", 1.0),
+            ("later", "steps", 0.3),
+            ("value", "one"),
+            ("value", "value", 0.99),
+            ("ring a", "ring b", 2.0),
+            ("ring b", "ring a", 0.5),
+            ("ring b", "one"),
+        ],
+    )
+    assert asked.needs_termination == {"steps", "later", "ring a", "ring b"}
+    assert termination_prediction().needs_termination == {"steps left"}
+    assert multi_horizon_values().needs_termination == set()  # its loop of weight 0 among them
+
+
+def test_a_zero_weight_edge_does_not_close_a_loop():
+    asked = QuestionNetwork(["f"], ["a", "b"], [("a", "f"), ("a", "b", 3.0), ("b", "a", 0.0), ("b", "f")])
+    assert all(len(part) == 1 for part in asked.loops)
+
+
+def test_immutable_and_compared_by_content():
+    first, second = figure_1a(), figure_1a()
+    assert first == second
+    assert hash(first) == hash(second)
+    assert first != figure_1a(discount=0.8)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        first.features = ()  # pyright: ignore[reportAttributeAccessIssue]
+    for array in (first.dense, *first.edge_arrays):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+def test_dense_matrix_of_figure_1a():
+    # Rows: nodes 1 … 6; columns: nodes 1 … 6, then f1, f2. Read off the paper's figure.
+    expected = np.zeros((6, 8))
+    expected[0, 6] = expected[1, 0] = expected[2, 0] = expected[3, 0] = expected[4, 7] = expected[5, 4] = 1
+    expected[5, 6] = 1
+    expected[4, 4] = 0.9
+    np.testing.assert_array_equal(figure_1a(0.9).dense, expected)
+
+
+def test_dependencies_come_first_in_loops():
+    place = {node: i for i, part in enumerate(figure_1a().loops) for node in part}
+    assert place[0] < min(place[1], place[2], place[3])
+    assert place[4] < place[5]
+
+
+def test_a_long_chain_does_not_exhaust_the_stack():
+    names = [f"n{i}" for i in range(20_000)]
+    edges = [("n0", "f"), *((b, a) for a, b in itertools.pairwise(names))]
+    assert len(QuestionNetwork(["f"], names, edges).loops) == len(names)

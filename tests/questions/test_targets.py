@@ -1,0 +1,63 @@
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rgvf.questions import QuestionNetwork, figure_1a, mask, random_network, targets
+from tests.questions.strategies import networks
+
+
+def by_definition(network, features, next_answers, terminal):
+    """The equation of the paper as a dense product."""
+    alive = next_answers * (1 - terminal)[..., None]
+    return np.concatenate([alive, features], -1) @ network.dense.T
+
+
+def batch(network, seed, shape=(3, 4)):
+    rng = np.random.default_rng(seed)
+    return (
+        rng.normal(size=(*shape, network.n_features)).astype(np.float32),
+        rng.normal(size=(*shape, network.n_predictions)).astype(np.float32),
+        rng.random(shape) < 0.3,
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(networks(most_nodes=30), st.integers(0, 1000))
+def test_sparse_targets_equal_the_dense_product(network, seed):
+    features, answers, terminal = batch(network, seed)
+    expected = by_definition(network, features, answers, terminal)
+    np.testing.assert_allclose(targets(network.table, features, answers, terminal), expected, atol=1e-4)
+    on_device = targets(network.table, jnp.array(features), jnp.array(answers), jnp.array(terminal))
+    np.testing.assert_allclose(on_device, expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sparse_targets_of_the_random_generator(seed):
+    network = random_network(16, 6, depth=4, repeat=16, seed=seed)
+    values = batch(network, seed, (20,))
+    np.testing.assert_allclose(targets(network.table, *values), by_definition(network, *values), atol=1e-4)
+
+
+@pytest.mark.parametrize("edges", [1, 8, 9, 64, 65, 1000])
+def test_a_node_with_any_number_of_edges(edges):
+    features = [f"f{k}" for k in range(edges)]
+    network = QuestionNetwork(features, ["wide", "narrow"], [*(("wide", f) for f in features), ("narrow", "wide")])
+    values = batch(network, edges)
+    np.testing.assert_allclose(targets(network.table, *values), by_definition(network, *values), atol=1e-3)
+    # The rows stay narrow: what is gathered is about as many numbers as there are edges, not nodes × edges.
+    assert sum(gather.index.size for gather in network.table.rounds) <= 2 * edges + 32
+
+
+def test_answers_are_zero_after_the_end_even_where_they_are_not_numbers():
+    network = figure_1a()
+    answers = np.full((1, 6), np.nan, np.float32)
+    target = targets(network.table, np.ones((1, 2), np.float32), answers, np.array([True]))
+    np.testing.assert_array_equal(target, [[1, 0, 0, 0, 1, 1]])
+
+
+def test_a_node_learns_only_where_its_action_was_taken():
+    # Nodes 1, 2, 5, 6 are unconditioned; 3 asks about action a (0), 4 about b (1).
+    learns = mask(figure_1a().table, np.array([[0], [1]]))
+    np.testing.assert_array_equal(learns[:, 0], [[1, 1, 1, 0, 1, 1], [1, 1, 0, 1, 1, 1]])

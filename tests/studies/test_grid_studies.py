@@ -1,0 +1,183 @@
+import json
+
+import numpy as np
+import pytest
+
+from rgvf.analysis import Estimate
+from rgvf.features import Touch
+from rgvf.questions import discounted_sum, full_tree
+from rgvf.studies import FolderError, find_study, grid_random, grid_touch, run_study
+from rgvf.studies.claims import beats, falls, matches
+from rgvf.studies.grid import GridConfig, GridResult, aliasing_floor, random_features
+
+SMALL = GridConfig(seeds=2, frames=640, size=3, evaluations=4)
+
+
+class Recorder:
+    def __init__(self, stop_in=None):
+        self.ran, self.kept, self.fractions, self.stop_in, self.current = [], [], [], stop_in, None
+
+    def begin(self, variant):
+        self.current = variant
+
+    def progress(self, fraction):
+        self.fractions.append(fraction)
+        if self.current == self.stop_in:
+            raise KeyboardInterrupt
+
+    def finish(self, variant, seconds):
+        (self.kept if seconds is None else self.ran).append(variant)
+
+
+def files(folder):
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+@pytest.fixture(scope="module")
+def touch_twice(tmp_path_factory):
+    """The touch study run twice, the second time interrupted and gone on with."""
+    study = find_study("grid-touch")
+    whole, interrupted = tmp_path_factory.mktemp("whole"), tmp_path_factory.mktemp("interrupted")
+    names = ["random", "tree-1", "tree-2"]
+    conclusion = run_study(study, SMALL, whole, names, Recorder())
+    with pytest.raises(KeyboardInterrupt):
+        run_study(study, SMALL, interrupted, names, Recorder(stop_in="tree-1"))
+    left = sorted(p.name for p in (interrupted / "results").iterdir())
+    recorder = Recorder()
+    run_study(study, SMALL, interrupted, names, recorder)
+    return whole, interrupted, left, recorder, conclusion
+
+
+def test_same_seed_same_bits_even_after_an_interruption(touch_twice):
+    whole, interrupted, left, recorder, _ = touch_twice
+    assert left == ["random.json"]
+    assert recorder.kept == ["random"]
+    assert recorder.ran == ["tree-1", "tree-2"]
+    first, second = files(whole), files(interrupted)
+    assert first.keys() == second.keys()
+    assert first == second
+
+
+def test_the_folder_holds_what_a_reader_needs(touch_twice):
+    whole, _, _, _, conclusion = touch_twice
+    config = json.loads((whole / "config.json").read_text())
+    assert config["study"] == "grid-touch"
+    assert config["settings"]["frames"] == 640
+    assert config["settings"]["discount"] == 0.98
+    rows = (whole / "curves.csv").read_text().splitlines()
+    assert rows[0] == "variant,seed,frames,mse"
+    assert len(rows) == 1 + 3 * 2 * 5  # variants, seeds, evaluations and the start
+    assert rows[-1].startswith("tree-2,1,640,")
+    claims = json.loads((whole / "claims.json").read_text())["claims"]
+    assert {claim["verdict"] for claim in claims if claim["holds"] is None} == {
+        "not checked: needs variants that were not run"
+    }
+    for picture in conclusion.pictures:
+        assert picture.stat().st_size > 1000
+    assert (whole / "questions" / "tree-2.svg").exists()
+    assert (whole / "questions" / "tree-2.json").exists()
+
+
+def test_the_reported_error_is_that_of_the_reported_values(touch_twice):
+    whole, *_ = touch_twice
+    result = GridResult.from_json(json.loads((whole / "results" / "tree-1.json").read_text()))
+    truth = SMALL.world.values(SMALL.discount)
+    np.testing.assert_allclose(result.mse[:, -1], ((result.values - truth) ** 2).mean(1))
+    assert not np.array_equal(result.values[0], result.values[1])
+
+
+def test_more_seeds_do_not_change_the_first_ones(touch_twice, tmp_path):
+    whole, *_ = touch_twice
+    study = find_study("grid-touch")
+    more = GridConfig(seeds=3, frames=640, size=3, evaluations=4)
+    run_study(study, more, tmp_path / "more", ["tree-2"])
+    few = json.loads((whole / "results" / "tree-2.json").read_text())
+    many = json.loads((tmp_path / "more" / "results" / "tree-2.json").read_text())
+    np.testing.assert_allclose(many["values"][:2], few["values"], atol=1e-4)
+
+
+def test_a_damaged_result_is_run_again(touch_twice):
+    whole, *_ = touch_twice
+    path = whole / "results" / "tree-1.json"
+    good = path.read_bytes()
+    for bad in (good[: len(good) // 2], b"", b"{}", b"[]", b'{"frames": [0], "mse": 3, "values": null}'):
+        path.write_bytes(bad)
+        recorder = Recorder()
+        run_study(find_study("grid-touch"), SMALL, whole, ["random", "tree-1"], recorder)
+        assert recorder.ran == ["tree-1"]
+        assert path.read_bytes() == good
+
+
+def test_another_study_or_other_settings_in_the_folder_are_refused(touch_twice):
+    whole, *_ = touch_twice
+    before = files(whole)
+    with pytest.raises(FolderError, match="holds the study grid-touch, not grid-random"):
+        run_study(find_study("grid-random"), SMALL, whole)
+    with pytest.raises(FolderError, match="frames = 640, not 1280"):
+        run_study(find_study("grid-touch"), GridConfig(seeds=2, frames=1280, size=3, evaluations=4), whole)
+    assert files(whole) == before
+
+
+def test_random_study_draws_every_seed_its_own_questions(tmp_path):
+    config = GridConfig(seeds=2, frames=64, size=3, evaluations=1)
+    run_study(find_study("grid-random"), config, tmp_path, ["random-4"])
+    saved = sorted(p.name for p in (tmp_path / "questions").iterdir())
+    assert saved == ["random-4.seed-0.json", "random-4.seed-1.json", "random-4.svg"]
+    ask = grid_random.VARIANTS["random-4"].ask
+    assert ask is not None
+    networks = [ask(config, seed)[0] for seed in (0, 1, 0)]
+    assert networks[0] == networks[2] != networks[1]
+    assert networks[0].n_predictions == 4 + 4 * 4 * 4
+    weights = [random_features(config, seed, 4).weight for seed in (0, 1)]
+    assert not np.array_equal(weights[0], weights[1])
+
+
+def test_the_least_possible_error_of_questions_that_confuse_states():
+    config = GridConfig()
+    # Trees of depth 3 tell all 49 states of the room apart; shallower ones and the symmetric sum do not.
+    assert aliasing_floor(config, full_tree("touch", config.world.actions, 3), Touch()) < 1e-12
+    depth_1, depth_2 = (aliasing_floor(config, full_tree("touch", config.world.actions, d), Touch()) for d in (1, 2))
+    assert 0.01 < depth_2 < depth_1 < 0.33
+    assert aliasing_floor(config, discounted_sum(["touch"], 0.8), Touch()) > depth_1
+
+
+def test_claims_are_checks_on_the_data():
+    finals = {"a": Estimate(0.1, 0.01), "b": Estimate(0.2, 0.01), "c": Estimate(0.21, 0.01)}
+    assert beats("", "", finals, "a", ["b", "c"]).holds is True
+    assert beats("", "", finals, "b", ["c"]).holds is False  # within two standard errors
+    assert falls("", "", finals, ["c", "a"]).holds is True
+    assert falls("", "", finals, ["c", "b", "a"]).holds is False
+    assert matches("", "", finals, ["b"], "c", 0.05).holds is True
+    assert matches("", "", finals, ["c"], "a", 0.05).holds is False
+    assert beats("", "", finals, "a", ["missing"]).holds is None
+
+
+def test_claims_of_the_touch_study_follow_made_up_results():
+    def result(error):
+        mse = np.full((5, 10), error) + np.linspace(-1e-4, 1e-4, 5)[:, None]
+        return GridResult(list(range(10)), mse, np.zeros((5, 49)))
+
+    made_up = {"end-to-end": 0.01, "random": 0.3, "discounted-sum": 0.3}
+    made_up |= {"tree-1": 0.2, "tree-2": 0.1, "tree-3": 0.01, "tree-4": 0.01}
+    as_the_paper = {name: result(error) for name, error in made_up.items()}
+    assert [c.holds for c in grid_touch.claims(GridConfig(), as_the_paper)] == [True] * 4
+    worse = {**as_the_paper, "tree-1": result(0.35), "tree-2": result(0.4), "tree-3": result(0.2)}
+    assert [c.holds for c in grid_touch.claims(GridConfig(), worse)] == [False] * 4
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        (dict(seeds=0), "seeds"),
+        (dict(frames=-5), "frames"),
+        (dict(discount=1.0), "discount"),
+        (dict(goal=(7, 0)), "goal"),
+        (dict(size=0), "size"),
+        (dict(representation=()), "representation"),
+        (dict(learning_rate=0.0), "learning_rate"),
+        (dict(learning_rate=float("nan")), "learning_rate"),
+    ],
+)
+def test_settings_are_checked_with_the_field_named(wrong, named):
+    with pytest.raises(ValueError, match=named):
+        GridConfig(**wrong)

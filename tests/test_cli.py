@@ -1,0 +1,89 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from rgvf.cli import main
+
+
+def run(capsys, *arguments):
+    try:
+        status = main(arguments)
+    except SystemExit as stop:  # the option parser's own
+        status = stop.code
+    return status, capsys.readouterr()
+
+
+def test_help_list_and_version(capsys):
+    for arguments in ((), ("--help",), ("study", "--help")):
+        status, printed = run(capsys, *arguments)
+        assert status == 0
+        assert "rgvf study list" in printed.out
+    status, printed = run(capsys, "study", "list")
+    assert status == 0
+    assert printed.out.splitlines()[0].startswith("grid-touch ")
+    assert run(capsys, "--version")[1].out.startswith("rgvf 0.")
+
+
+def test_a_study_s_help_names_options_defaults_and_variants(capsys):
+    status, printed = run(capsys, "study", "grid-touch", "--help")
+    assert status == 0
+    for word in ("--seeds", "--frames", "--out", "--variants", "1000000", "runs/grid-touch", "tree-4"):
+        assert word in printed.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["frobnicate"], "no command 'frobnicate'"),
+        (["study"], "which study?"),
+        (["study", "grid-tuch"], "did you mean grid-touch?"),
+        (["study", "zzz"], "there are grid-touch"),
+        (["study", "grid-touch", "--frames", "-1"], "frames must be at least 1, not -1"),
+        (["study", "grid-touch", "--frames", "many"], "--frames"),
+        (["study", "grid-touch", "--seeds", "0"], "seeds must be at least 1, not 0"),
+        (["study", "grid-touch", "--variants", "tree-9"], "no variant 'tree-9'"),
+        (["study", "grid-touch", "--nonsense", "1"], "--nonsense"),
+        (["study", "grid-touch", "--out", "FILE"], "is a file"),
+        (["study", "grid-touch", "--out", "FILE/below"], "cannot write to the folder"),
+        (["study", "grid-touch", "--out", "FOREIGN"], "holds files that are not a study's"),
+    ],
+)
+def test_bad_input_ends_in_a_sentence(capsys, tmp_path, arguments, sentence):
+    (tmp_path / "FILE").write_text("precious")
+    (tmp_path / "FOREIGN").mkdir()
+    (tmp_path / "FOREIGN" / "thesis.txt").write_text("precious")
+    os.chdir(tmp_path)
+    status, printed = run(capsys, *arguments)
+    assert status == 2
+    assert sentence in " ".join(printed.err.split())
+    assert "Traceback" not in printed.err
+    assert (tmp_path / "FILE").read_text() == "precious"
+    assert [p.name for p in (tmp_path / "FOREIGN").iterdir()] == ["thesis.txt"]
+
+
+def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(tmp_path):
+    command = [sys.executable, "-m", "rgvf.cli", "study", "grid-touch", "--seeds", "1", "--frames", "30000000"]
+    command += ["--size", "3", "--variants", "random", "--out", str(tmp_path / "out")]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    while not (tmp_path / "out" / "config.json").exists():
+        time.sleep(0.1)
+        assert process.poll() is None
+    time.sleep(3)
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "the same command goes on" in error
+    assert "Traceback" not in error
+
+
+def test_a_finished_study_prints_its_table_claims_and_pictures(capsys, tmp_path):
+    arguments = ["study", "grid-touch", "--seeds", "1", "--frames", "64", "--size", "3", "--variants", "tree-1"]
+    status, printed = run(capsys, *arguments, "--out", str(tmp_path / "out"))
+    assert status == 0
+    assert "tree-1" in printed.out
+    assert "not checked" in printed.out
+    assert str(tmp_path / "out" / "values.png") in printed.out
