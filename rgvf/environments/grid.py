@@ -27,6 +27,8 @@ class GridWorld:
     """Cells along a side, walls not counted."""
     goal: tuple[int, int] = (0, 1)
     """Row and column of the goal cell."""
+    wall: float = 1.0
+    """How bright walls are in the observation; the agent is 1."""
 
     def __post_init__(self) -> None:
         if self.size < 1:
@@ -67,7 +69,7 @@ class GridWorld:
         """The observation of every state: float32 [states, height, width, 2]."""
         side = self.size + 2
         views = np.zeros((self.n_states, side, side, 2), np.float32)
-        views[:, :, :, 0] = 1
+        views[:, :, :, 0] = self.wall
         views[:, 1:-1, 1:-1, 0] = 0
         rows, columns = np.divmod(np.arange(self.n_states), self.size)
         views[np.arange(self.n_states), rows + 1, columns + 1, 1] = 1
@@ -83,7 +85,7 @@ class GridWorld:
     def mdp(self) -> FiniteMDP:
         """The same world as arrays, with the features `touch`, `reward` and `constant`."""
         arrivals = self._arrivals
-        states, _actions = arrivals.shape
+        states = self.n_states
         transition = np.eye(states)[arrivals]
         blocked = arrivals == np.arange(states)[:, None]
         goal = self.goal[0] * self.size + self.goal[1]

@@ -22,8 +22,8 @@ class FiniteMDP:
     """[states], true where arriving ends the episode; None if nothing does."""
 
     def __post_init__(self) -> None:
-        states, _actions, arrivals = self.transition.shape
-        if states != arrivals:
+        states = len(self.transition)
+        if self.transition.ndim != 3 or self.transition.shape[2] != states:
             raise ValueError(f"transition must be [states, actions, states], not {self.transition.shape}")
         if (self.transition < 0).any() or not np.allclose(self.transition.sum(-1), 1):
             raise ValueError("each row of transition must be a probability distribution over next states")

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Key
 
 from rgvf.agents import REPRESENTATION, Agent, Learner, Trained, ValueTask
 from rgvf.analysis import Estimate, estimate
@@ -47,6 +47,8 @@ class GridConfig:
     """Cells along a side of the room."""
     goal: tuple[int, int] = (0, 1)
     """Row and column of the rewarding cell."""
+    wall: float = 1.0
+    """How bright walls are in the observation; the agent is 1."""
     discount: float = 0.98
     """Discount of the value function."""
     question_discount: float = 0.8
@@ -61,6 +63,8 @@ class GridConfig:
     """Steps of each between two updates."""
     representation: tuple[int, ...] = (64, 64, 32)
     """Units of the representation's layers."""
+    weight_gain: float = 1.0
+    """Multiplies the representation's initial weights."""
     hidden: int = 32
     """Units of the hidden layer of the value and of the answers."""
     evaluations: int = 100
@@ -82,7 +86,7 @@ class GridConfig:
 
     @property
     def world(self) -> GridWorld:
-        return GridWorld(self.size, self.goal)
+        return GridWorld(self.size, self.goal, self.wall)
 
 
 @dataclass(frozen=True)
@@ -138,8 +142,12 @@ def learner(config: GridConfig, variant: GridVariant, seed: int) -> Learner:
     if variant.ask is not None:
         task = GVFTask(questions(*variant.ask(config, seed)), config.hidden)
         tasks.append(Trained("answers", task, optax.adam(config.learning_rate)))
-    shape = config.world.observation_shape
-    return Learner(lambda key: DenseRepresentation(key, shape, config.representation), tasks)
+
+    def representation(key: Key[Array, ""]) -> DenseRepresentation:
+        drawn = DenseRepresentation(key, config.world.observation_shape, config.representation)
+        return jax.tree.map(lambda weight: config.weight_gain * weight, drawn)
+
+    return Learner(representation, tasks)
 
 
 def run_variant(config: GridConfig, variant: GridVariant, report: Callable[[float], None]) -> GridResult:
