@@ -19,7 +19,7 @@ def learning_curves(
     path: Path, curves: Mapping[str, tuple[Sequence[float], np.ndarray]], title: str, y_label: str, log: bool = False
 ) -> Path:
     """Mean and standard error over seeds against frames; `curves` maps a label to (frames, values [seeds, points])."""
-    figure = Figure(figsize=(7.2, 4.2), layout="constrained")
+    figure = Figure(figsize=(8.4, 4.2), layout="constrained")
     axes = figure.add_subplot()
     for (label, (frames, values)), colour in zip(curves.items(), _cycle(len(curves)), strict=True):
         mean, error = values.mean(0), standard_error(values)
@@ -29,7 +29,8 @@ def learning_curves(
     if log:
         axes.set_yscale("log")
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
-    axes.set(title=title, xlabel="frames", ylabel=y_label)
+    axes.set(xlabel="frames", ylabel=y_label)
+    figure.suptitle(title, fontsize=11)
     axes.grid(alpha=0.25, linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)

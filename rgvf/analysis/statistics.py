@@ -12,7 +12,7 @@ class Estimate(NamedTuple):
     """A mean over seeds and its standard error (0 where there is one seed only)."""
 
     mean: float
-    error: float
+    standard_error: float
 
 
 def estimate(samples: np.ndarray) -> Estimate:
@@ -26,6 +26,10 @@ def standard_error(samples: np.ndarray) -> np.ndarray:
     return np.std(samples, axis=0, ddof=1) / math.sqrt(n) if n > 1 else np.zeros(np.shape(samples)[1:])
 
 
-def clearly_lower(a: Estimate, b: Estimate) -> bool:
-    """Whether a is below b by more than two standard errors of their difference."""
-    return b.mean - a.mean > 2 * math.hypot(a.error, b.error)
+def clearly_lower(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether a is below b by more than two standard errors of the mean difference, seed by seed.
+
+    Runs of one seed that see the same experience share its luck; differences within a seed leave that out.
+    """
+    difference = estimate(b - a)
+    return difference.mean > 2 * difference.standard_error

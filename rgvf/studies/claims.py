@@ -1,4 +1,4 @@
-"""A claim of the paper, stated as a check on the data."""
+"""A claim of the paper, stated as a check on the data: one final number for every seed of every variant."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from rgvf.analysis import Estimate, clearly_lower
+import numpy as np
+
+from rgvf.analysis import clearly_lower, estimate
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Claim:
         return {**asdict(self), "verdict": verdict[self.holds]}
 
 
-def falls(claim: str, check: str, finals: Mapping[str, Estimate], order: list[str]) -> Claim:
+def falls(claim: str, check: str, finals: Mapping[str, np.ndarray], order: list[str]) -> Claim:
     """Each variant in `order` ends clearly lower than the one before it."""
     if not all(name in finals for name in order):
         return Claim(claim, check, None)
@@ -36,7 +38,7 @@ def falls(claim: str, check: str, finals: Mapping[str, Estimate], order: list[st
     return Claim(claim, check, holds, figures(finals, order))
 
 
-def beats(claim: str, check: str, finals: Mapping[str, Estimate], better: str, worse: list[str]) -> Claim:
+def beats(claim: str, check: str, finals: Mapping[str, np.ndarray], better: str, worse: list[str]) -> Claim:
     """One variant ends clearly lower than each of the others."""
     if not all(name in finals for name in [better, *worse]):
         return Claim(claim, check, None)
@@ -45,14 +47,14 @@ def beats(claim: str, check: str, finals: Mapping[str, Estimate], better: str, w
 
 
 def matches(
-    claim: str, check: str, finals: Mapping[str, Estimate], names: list[str], reference: str, within: float
+    claim: str, check: str, finals: Mapping[str, np.ndarray], names: list[str], reference: str, within: float
 ) -> Claim:
     """Each variant's mean is no more than `within` above the reference's."""
     if not all(name in finals for name in [*names, reference]):
         return Claim(claim, check, None)
-    holds = all(finals[name].mean - finals[reference].mean < within for name in names)
+    holds = all((finals[name] - finals[reference]).mean() < within for name in names)
     return Claim(claim, check, holds, {**figures(finals, [*names, reference]), "within": within})
 
 
-def figures(finals: Mapping[str, Estimate], names: list[str]) -> dict[str, Any]:
-    return {name: {"mean": finals[name].mean, "standard_error": finals[name].error} for name in names}
+def figures(finals: Mapping[str, np.ndarray], names: list[str]) -> dict[str, Any]:
+    return {name: estimate(finals[name])._asdict() for name in names}

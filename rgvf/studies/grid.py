@@ -19,7 +19,7 @@ import optax
 from jaxtyping import Array, Float, Key
 
 from rgvf.agents import REPRESENTATION, Agent, Learner, Trained, ValueTask
-from rgvf.analysis import Estimate, estimate
+from rgvf.analysis import estimate
 from rgvf.auxiliary import GVFTask, questions
 from rgvf.environments import GridWorld
 from rgvf.features import Feature, RandomLinear, Touch
@@ -118,10 +118,10 @@ class GridResult:
         return cls(list(data["frames"]), np.array(data["mse"]), np.array(data["values"]))
 
     @property
-    def final(self) -> Estimate:
-        """The error over the last tenth of training, which smooths the jitter of single updates."""
+    def final(self) -> np.ndarray:
+        """The error over the last tenth of training, which smooths the jitter of single updates: [seeds]."""
         last = max(1, self.mse.shape[1] // 10)
-        return estimate(self.mse[:, -last:].mean(1))
+        return self.mse[:, -last:].mean(1)
 
 
 def touch_tree(depth: int) -> GridVariant:
@@ -224,7 +224,8 @@ class GridStudy:
         for name, result in read.items():
             ask = self.grid_variants[name].ask
             floor = "" if ask is None else f"{aliasing_floor(config, *ask(config, 0)):.4f}"
-            table.append((name, f"{result.final.mean:.4f}", f"{result.final.error:.4f}", floor))
+            mean, error = estimate(result.final)
+            table.append((name, f"{mean:.4f}", f"{error:.4f}", floor))
         return Conclusion(table, claims, pictures)
 
 

@@ -54,13 +54,13 @@ def claims(config: GridConfig, results: Mapping[str, GridResult]) -> list[Claim]
         ),
         falls(
             "With one random feature performance is suboptimal; more random features improve it.",
-            "final MSE falls from random-1 to random-64 by more than two standard errors of the difference",
+            "final MSE falls from random-1 to random-64 by more than two standard errors of the paired difference",
             finals,
             ["random-1", "random-64"],
         ),
         falls(
             "As the number of random features increases, the performance improves.",
-            "final MSE falls at every step from 1 to 4 to 16 to 64 features by more than two standard errors",
+            "final MSE falls at every step from 1 to 4 to 16 to 64 features by more than two paired standard errors",
             finals,
             [f"random-{n}" for n in FEATURES],
         ),

@@ -30,21 +30,21 @@ def claims(config: GridConfig, results: Mapping[str, GridResult]) -> list[Claim]
     return [
         beats(
             "Even a tree of depth 1 performs much better than the random representation.",
-            "final MSE of tree-1 below random's by more than two standard errors of the difference",
+            "final MSE of tree-1 below random's by more than two standard errors of the paired difference",
             finals,
             "tree-1",
             ["random"],
         ),
         beats(
             "Even a tree of depth 1 performs much better than the discounted sum.",
-            "final MSE of tree-1 below discounted-sum's by more than two standard errors of the difference",
+            "final MSE of tree-1 below discounted-sum's by more than two standard errors of the paired difference",
             finals,
             "tree-1",
             ["discounted-sum"],
         ),
         falls(
             "Performance increases monotonically with depth until depth 3.",
-            "final MSE falls from tree-1 to tree-2 to tree-3, each time by more than two standard errors",
+            "final MSE falls from tree-1 to tree-2 to tree-3, each time by more than two paired standard errors",
             finals,
             trees,
         ),

@@ -3,7 +3,6 @@ import json
 import numpy as np
 import pytest
 
-from rgvf.analysis import Estimate
 from rgvf.features import Touch
 from rgvf.questions import discounted_sum, full_tree
 from rgvf.studies import FolderError, find_study, grid_random, grid_touch, run_study
@@ -142,10 +141,11 @@ def test_the_least_possible_error_of_questions_that_confuse_states():
 
 
 def test_claims_are_checks_on_the_data():
-    finals = {"a": Estimate(0.1, 0.01), "b": Estimate(0.2, 0.01), "c": Estimate(0.21, 0.01)}
-    assert beats("", "", finals, "a", ["b", "c"]).holds is True
-    assert beats("", "", finals, "b", ["c"]).holds is False  # within two standard errors
-    assert falls("", "", finals, ["c", "a"]).holds is True
+    luck = np.array([-0.05, 0.0, 0.05])
+    finals = {"a": 0.1 + luck, "b": 0.2 + luck, "c": 0.21 - luck}
+    assert beats("", "", finals, "a", ["b"]).holds is True
+    assert beats("", "", finals, "b", ["c"]).holds is False  # within two standard errors of the difference
+    assert falls("", "", finals, ["b", "a"]).holds is True  # the luck of a seed is the same in both
     assert falls("", "", finals, ["c", "b", "a"]).holds is False
     assert matches("", "", finals, ["b"], "c", 0.05).holds is True
     assert matches("", "", finals, ["c"], "a", 0.05).holds is False
