@@ -1,8 +1,10 @@
-"""What people see while a study runs and when it has."""
+"""What people see while a study or a training run goes on, and when a study is done."""
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
@@ -59,6 +61,61 @@ class StudyProgress:
             self._bars.add_task(variant, total=1, completed=1, note=note)
         elif self._bar is not None:
             self._bars.update(self._bar, completed=1.0, note=note)
+
+
+class RunProgress:
+    """A live line about a training run; where the output is not a terminal, a line from time to time."""
+
+    def __init__(self, console: Console | None = None, every: float = 30.0) -> None:
+        self._console = console or Console(stderr=True)
+        self._bar = Progress(
+            TextColumn("{task.fields[frames]}"),
+            BarColumn(bar_width=20),
+            TimeRemainingColumn(compact=True),
+            TextColumn("{task.fields[told]}"),
+            console=self._console,
+            disable=not self._console.is_terminal,
+        )
+        self._task: TaskID | None = None
+        self._every, self._last = every, 0.0
+
+    def __enter__(self) -> RunProgress:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._bar.stop()
+
+    def warn(self, message: str) -> None:
+        self._console.print(f"rgvf: {message}", highlight=False, soft_wrap=True)
+
+    def progress(self, frames: int, total: int, speed: float, lines: list[dict[str, Any]]) -> None:
+        told = _told(speed, lines)
+        if self._console.is_terminal:
+            if self._task is None:
+                self._task = self._bar.add_task("", total=total, completed=frames, frames="", told="")
+            self._bar.update(self._task, completed=frames, frames=f"{_short(frames)}/{_short(total)} frames", told=told)
+        elif lines and time.monotonic() - self._last > self._every:
+            self._last = time.monotonic()
+            self._console.print(f"{_short(frames)}/{_short(total)} frames  {told}", highlight=False, soft_wrap=True)
+
+
+def _told(speed: float, lines: list[dict[str, Any]]) -> str:
+    """Frames/s, the mean return, and the losses, averaged over seeds."""
+    if not lines:
+        return "compiling and playing the first games"
+    parts = [f"{speed:,.0f} frames/s"]
+    returns = [line["return"] for line in lines if line["return"] is not None]
+    parts.append(f"return {sum(returns) / len(returns):.1f}" if returns else "no game over yet")
+    for name in lines[0]:
+        if "/" in name:
+            mean = sum(line[name] for line in lines) / len(lines)
+            parts.append(f"{name.split('/')[1].replace('_', ' ') if name.startswith('a2c') else name} {mean:.3g}")
+    return "  ".join(parts)
+
+
+def _short(frames: int) -> str:
+    return f"{frames / 1e6:.2f}M" if frames >= 1e6 else f"{frames / 1e3:.0f}k"
 
 
 def print_conclusion(conclusion: Conclusion, out: Path) -> None:

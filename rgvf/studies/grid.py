@@ -220,20 +220,21 @@ class GridStudy:
         pictures = self.draw(config, read, folder.path)
         for name in read:
             pictures += _draw_questions(config, self.grid_variants[name], folder.path / "questions", name)
-        table = [("variant", "MSE", "± standard error", "least possible")]
+        table = [("variant", "MSE", "± standard error", "states merged")]
         for name, result in read.items():
             ask = self.grid_variants[name].ask
-            floor = "" if ask is None else f"{aliasing_floor(config, *ask(config, 0)):.4f}"
+            merged = "" if ask is None else f"{merged_states_error(config, *ask(config, 0)):.4f}"
             mean, error = estimate(result.final)
-            table.append((name, f"{mean:.4f}", f"{error:.4f}", floor))
+            table.append((name, f"{mean:.4f}", f"{error:.4f}", merged))
         return Conclusion(table, claims, pictures)
 
 
-def aliasing_floor(config: GridConfig, network: QuestionNetwork, feature: Feature) -> float:
-    """The error that is left however long one learns, if states with the same answers look the same.
+def merged_states_error(config: GridConfig, network: QuestionNetwork, feature: Feature) -> float:
+    """The error of the values if states with the same answers are merged into one.
 
-    Solves for the fixed point of TD with one value for each set of states whose true answers agree. Under the uniformly
-    random policy all states are visited equally often.
+    It is what a representation ends at that keeps of the observation only what its answers need: the fixed point of TD
+    with one value for each set of states whose true answers agree. Under the uniformly random policy all states are
+    visited equally often.
     """
     world = config.world
     mdp, policy = world.mdp(), world.uniform_policy()

@@ -7,7 +7,7 @@ from rgvf.features import Touch
 from rgvf.questions import discounted_sum, full_tree
 from rgvf.studies import FolderError, find_study, grid_random, grid_touch, run_study
 from rgvf.studies.claims import beats, falls, matches
-from rgvf.studies.grid import GridConfig, GridResult, aliasing_floor, random_features
+from rgvf.studies.grid import GridConfig, GridResult, merged_states_error, random_features
 
 SMALL = GridConfig(seeds=2, frames=640, size=3, evaluations=4)
 
@@ -131,13 +131,13 @@ def test_random_study_draws_every_seed_its_own_questions(tmp_path):
     assert not np.array_equal(weights[0], weights[1])
 
 
-def test_the_least_possible_error_of_questions_that_confuse_states():
+def test_the_error_of_merged_states_of_questions_that_confuse_them():
     config = GridConfig()
     # Trees of depth 3 tell all 49 states of the room apart; shallower ones and the symmetric sum do not.
-    assert aliasing_floor(config, full_tree("touch", config.world.actions, 3), Touch()) < 1e-12
-    depth_1, depth_2 = (aliasing_floor(config, full_tree("touch", config.world.actions, d), Touch()) for d in (1, 2))
+    assert merged_states_error(config, full_tree("touch", config.world.actions, 3), Touch()) < 1e-12
+    depth_1, depth_2 = (merged_states_error(config, full_tree("touch", config.world.actions, d), Touch()) for d in (1, 2))
     assert 0.01 < depth_2 < depth_1 < 0.33
-    assert aliasing_floor(config, discounted_sum(["touch"], 0.8), Touch()) > depth_1
+    assert merged_states_error(config, discounted_sum(["touch"], 0.8), Touch()) > depth_1
 
 
 def test_claims_are_checks_on_the_data():

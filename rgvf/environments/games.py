@@ -1,0 +1,35 @@
+"""The 49 Atari games of Mnih et al. (2015), by the names that the literature gives them."""
+
+from __future__ import annotations
+
+import difflib
+import re
+
+_NAMES = """
+Alien Amidar Assault Asterix Asteroids Atlantis BankHeist BattleZone BeamRider Bowling Boxing Breakout Centipede
+ChopperCommand CrazyClimber DemonAttack DoubleDunk Enduro FishingDerby Freeway Frostbite Gopher Gravitar Hero
+IceHockey Jamesbond Kangaroo Krull KungFuMaster MontezumaRevenge MsPacman NameThisGame Pong PrivateEye Qbert
+Riverraid RoadRunner Robotank Seaquest SpaceInvaders StarGunner Tennis TimePilot Tutankham UpNDown Venture
+VideoPinball WizardOfWor Zaxxon
+"""
+
+GAMES = tuple(_NAMES.split())
+
+FRAME_CAP = 108_000
+"""A game is cut off after this many frames: half an hour of play, 60 frames a second."""
+
+
+def find_game(name: str) -> str:
+    """The game of `GAMES` that `name` means; case, spaces, hyphens and underscores do not matter."""
+    by_key = {game.lower(): game for game in GAMES}
+    key = re.sub(r"[\s_-]", "", name).lower()
+    if key in by_key:
+        return by_key[key]
+    near = [by_key[match] for match in difflib.get_close_matches(key, by_key, n=3, cutoff=0.6)]
+    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(GAMES)}."
+    raise ValueError(f"there is no Atari game {name!r}; {hint}")
+
+
+def rom_name(game: str) -> str:
+    """The file that ale-py keeps `game` in, without its ending: "space_invaders" for SpaceInvaders."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", game).lower()

@@ -1,0 +1,171 @@
+"""Any Gymnasium environment with discrete actions, as a game."""
+
+from __future__ import annotations
+
+import difflib
+import warnings
+import zlib
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.envs.registration import load_env_creator
+from gymnasium.spaces import Box, Discrete
+from numpy.typing import NDArray
+
+from rgvf.environments.host import HostSpec, Moment
+from rgvf.environments.snapshots import moment_fields, pack, unpack
+
+
+class GymGame:
+    """One Gymnasium environment; each of its episodes is a game.
+
+    Images of bytes stay as they are; every other observation becomes float32. Each episode is reset with a seed of its
+    own, drawn from `seed`, so that an episode is known by its seed and its actions. That is what `save` keeps, and
+    `restore` plays it again: exact for every environment that is deterministic given its seed.
+
+    Args:
+        id: as `gymnasium.make` takes it; "module:Name-v0" imports the module first.
+        seed: decides every episode's seed.
+    """
+
+    def __init__(self, id: str, seed: int) -> None:
+        self.id = id
+        self._env = _make(id)
+        self._spec, self._start = _read_spaces(id, self._env)
+        self._rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))
+        self._episode_seed = 0
+        self._played: list[int] = []
+        self._return = 0.0
+        self._moment: Moment | None = None
+
+    @property
+    def spec(self) -> HostSpec:
+        return self._spec
+
+    @property
+    def moment(self) -> Moment:
+        if self._moment is None:
+            raise RuntimeError(f"{self.id} has not been started: call reset first")
+        return self._moment
+
+    def reset(self) -> Moment:
+        return self._begin(int(self._rng.integers(2**31)))
+
+    def _begin(self, episode_seed: int) -> Moment:
+        self._episode_seed, self._return = episode_seed, 0.0
+        self._played.clear()
+        observation, _ = self._env.reset(seed=episode_seed)
+        self._moment = Moment(self._convert(observation), 0.0, False, False, True, False, 0.0, 0)
+        return self._moment
+
+    def step(self, action: int) -> Moment:
+        last = self._moment
+        if last is None or last.terminal or last.truncated:
+            return self.reset()
+        if not 0 <= action < len(self._spec.actions):
+            raise ValueError(f"{self.id} has actions 0 to {len(self._spec.actions) - 1}, not {action}")
+        self._played.append(int(action))
+        observation, reward, terminal, truncated, _ = self._env.step(self._start + action)
+        self._return += float(reward)
+        self._moment = Moment(
+            observation=self._convert(observation),
+            reward=float(reward),
+            terminal=bool(terminal),
+            truncated=bool(truncated) and not terminal,
+            first=False,
+            game_over=bool(terminal or truncated),
+            game_return=self._return,
+            game_length=len(self._played),
+        )
+        return self._moment
+
+    def _convert(self, observation: Any) -> NDArray[np.generic]:
+        return np.array(observation, self._spec.observation_dtype)
+
+    def save(self) -> bytes:
+        fields = {
+            "id": self.id,
+            "rng": self._rng.bit_generator.state,
+            "episode_seed": self._episode_seed,
+            "observation": zlib.crc32(self.moment.observation.tobytes()),
+            "moment": moment_fields(self.moment),
+        }
+        return pack("gym", fields, {"actions": np.array(self._played, "<i4").tobytes()})
+
+    def restore(self, data: bytes) -> None:
+        """Play the episode again up to the moment of `save`."""
+        fields, parts = unpack("gym", data)
+        if fields["id"] != self.id:
+            raise ValueError(f"this is the saved state of {fields['id']}; expected {self.id}")
+        moment = self._begin(fields["episode_seed"])
+        for action in np.frombuffer(parts["actions"], "<i4").tolist():
+            moment = self.step(action)
+        reached = moment_fields(moment), zlib.crc32(moment.observation.tobytes())
+        if reached != (fields["moment"], fields["observation"]):
+            raise ValueError(f"{self.id} cannot be restored: with the same seed and actions it went another way")
+        self._rng.bit_generator.state = fields["rng"]
+
+    def render(self) -> NDArray[np.uint8]:
+        if self._env.render_mode != "rgb_array":
+            raise ValueError(f"{self.id} cannot be drawn: it has no render mode 'rgb_array'")
+        try:
+            return np.asarray(self._env.render(), np.uint8)
+        except gymnasium.error.DependencyNotInstalled as error:
+            raise ValueError(f"{self.id} cannot be drawn: {_sentence(error)}") from error
+
+    def close(self) -> None:
+        self._env.close()
+
+
+def _make(id: str) -> gymnasium.Env[Any, Any]:
+    with warnings.catch_warnings():
+        # Advice to take a newer version, or about render modes, is not for someone who named the version.
+        warnings.simplefilter("ignore")
+        try:
+            mode = "rgb_array" if "rgb_array" in _render_modes(id) else None
+            # The passive checker warns about style and slows every step.
+            return gymnasium.make(id, render_mode=mode, disable_env_checker=True)
+        except gymnasium.error.DependencyNotInstalled as error:
+            raise ValueError(f"{id} needs a package that is not installed: {_sentence(error)}") from error
+        except (gymnasium.error.UnregisteredEnv, gymnasium.error.Error) as error:
+            raise ValueError(f"there is no Gymnasium environment {id!r}; {_hint(id, error)}") from error
+        except ImportError as error:
+            raise ValueError(f"{id} needs a module that cannot be imported: {_sentence(error)}") from error
+
+
+def _render_modes(id: str) -> list[str]:
+    entry = gymnasium.spec(id).entry_point
+    creator = load_env_creator(entry) if isinstance(entry, str) else entry
+    return getattr(creator, "metadata", {}).get("render_modes") or []
+
+
+def _hint(id: str, error: Exception) -> str:
+    known = [name for name in gymnasium.registry if "/" not in name or "/" in id]
+    near = difflib.get_close_matches(id.split(":")[-1], known, n=3, cutoff=0.6)
+    return f"did you mean {' or '.join(near)}?" if near else _sentence(error)
+
+
+def _sentence(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+def _read_spaces(id: str, env: gymnasium.Env[Any, Any]) -> tuple[HostSpec, int]:
+    """The spec, and the number of the first action."""
+    actions, observations = env.action_space, env.observation_space
+    if not isinstance(actions, Discrete):
+        raise ValueError(f"{id} has {_kind(actions)} actions; only Discrete ones are supported")
+    if not isinstance(observations, Box):
+        raise ValueError(f"{id} has {_kind(observations)} observations; only Box ones are supported")
+    shape = tuple(int(size) for size in observations.shape)
+    image = observations.dtype == np.uint8 and len(shape) in (2, 3)
+    count, start = int(actions.n), int(actions.start)
+    meanings: Any = getattr(env.unwrapped, "get_action_meanings", tuple)
+    names = tuple(meanings())
+    if len(names) != count:
+        names = tuple(str(start + index) for index in range(count))
+    return HostSpec(shape, "uint8" if image else "float32", names), start
+
+
+def _kind(space: gymnasium.Space[Any]) -> str:
+    return type(space).__name__

@@ -1,0 +1,106 @@
+"""Convolutions over images, and the representation made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Key, Shaped
+
+from rgvf.networks.layers import MLP, initial_weight
+from rgvf.trajectory import Trajectory
+
+
+class ConvSize(NamedTuple):
+    """A convolution of `channels` kernels of `kernel`×`kernel` with a stride, without padding."""
+
+    channels: int
+    kernel: int
+    stride: int
+
+
+ATARI = (ConvSize(32, 8, 4), ConvSize(64, 4, 2), ConvSize(64, 3, 1))
+"""The layers of Mnih et al. 2015, which the paper uses."""
+
+
+class Conv(eqx.Module):
+    """A convolution over [..., height, width, channels] without padding.
+
+    Where the stride divides the kernel, blocks of stride×stride pixels are first laid side by side as channels; then
+    the stride is 1 and the kernel smaller. It is the same function, and faster on a CPU.
+    """
+
+    weight: Float[Array, "kernel kernel inputs outputs"]
+    bias: Float[Array, " outputs"]
+    stride: int = eqx.field(static=True)
+
+    def __init__(self, key: Key[Array, ""], inputs: int, size: ConvSize) -> None:
+        fan_in = size.kernel**2 * inputs
+        self.weight = initial_weight(key, (size.kernel, size.kernel, inputs, size.channels), fan_in)
+        self.bias = jnp.zeros(size.channels)
+        self.stride = size.stride
+
+    def __call__(self, x: Float[Array, "batch height width inputs"]) -> Float[Array, "batch rows columns outputs"]:
+        weight, stride, kernel = self.weight, self.stride, self.weight.shape[0]
+        if stride > 1 and kernel % stride == 0:
+            height, width = ((n - kernel) // stride * stride + kernel for n in x.shape[1:3])
+            x = _blocks(x[:, :height, :width], stride)
+            weight, stride = _blocks(jnp.moveaxis(weight, -1, 0), stride), 1
+            weight = jnp.moveaxis(weight, 0, -1)
+        axes = ("NHWC", "HWIO", "NHWC")
+        return jax.lax.conv_general_dilated(x, weight, (stride, stride), "VALID", dimension_numbers=axes) + self.bias
+
+
+def _blocks(x: Shaped[Array, "n height width c"], size: int) -> Shaped[Array, "n rows columns size*size*c"]:
+    n, height, width, channels = x.shape
+    tiles = x.reshape(n, height // size, size, width // size, size, channels)
+    return tiles.transpose(0, 1, 3, 2, 4, 5).reshape(n, height // size, width // size, size**2 * channels)
+
+
+class ConvRepresentation(eqx.Module):
+    """An image through convolutions with a ReLU after each, flattened, then dense layers if there are any.
+
+    Bytes are taken as 0…1.
+    """
+
+    convolutions: tuple[Conv, ...]
+    dense: MLP
+    size: int = eqx.field(static=True)
+
+    def __init__(
+        self,
+        key: Key[Array, ""],
+        observation_shape: tuple[int, int, int],
+        convolutions: Sequence[ConvSize] = ATARI,
+        dense: Sequence[int] = (),
+    ) -> None:
+        height, width, channels = observation_shape
+        *keys, dense_key = jax.random.split(key, len(convolutions) + 1)
+        layers: list[Conv] = []
+        for layer_key, size in zip(keys, convolutions, strict=True):
+            if min(height, width) < size.kernel:
+                raise ValueError(
+                    f"an image of {observation_shape[0]}×{observation_shape[1]} is too small for these convolutions"
+                )
+            layers.append(Conv(layer_key, channels, size))
+            height, width = ((n - size.kernel) // size.stride + 1 for n in (height, width))
+            channels = size.channels
+        flat = height * width * channels
+        self.convolutions = tuple(layers)
+        self.dense = MLP(dense_key, flat, dense)
+        self.size = dense[-1] if dense else flat
+
+    def step(self, observation: Shaped[Array, "*batch height width channels"]) -> Float[Array, "*batch size"]:
+        *batch, height, width, channels = observation.shape
+        x = observation.reshape(-1, height, width, channels).astype(jnp.float32)
+        if observation.dtype == jnp.uint8:
+            x = x / 255
+        for convolution in self.convolutions:
+            x = jax.nn.relu(convolution(x))
+        return self.dense(x.reshape(*batch, -1))
+
+    def unroll(self, trajectory: Trajectory) -> Float[Array, "T+1 B size"]:
+        return self.step(trajectory.observation)

@@ -1,0 +1,112 @@
+"""A run's folder: its configuration, its questions, its metrics, its checkpoints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from rgvf.atomic import write_atomically
+from rgvf.questions import QuestionNetwork
+from rgvf.training.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
+from rgvf.training.config import RunConfig
+
+KEPT = 2
+"""Checkpoints that are kept: the newest, and one more in case it is damaged."""
+
+
+class RunError(Exception):
+    """The run cannot go on; the message is one sentence for the user."""
+
+
+class RunFolder:
+    """Files of a run."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._metrics: IO[bytes] | None = None
+
+    @classmethod
+    def create(cls, path: Path, config: RunConfig) -> RunFolder:
+        """A new folder. RunError where it holds anything already, or cannot be written."""
+        try:
+            if path.exists() and (not path.is_dir() or any(path.iterdir())):
+                holds_run = (path / "config.json").exists()
+                hint = f"go on with it by --resume {path}, or choose" if holds_run else "choose"
+                raise RunError(f"{path} {'holds a run' if holds_run else 'is not empty'} already; {hint} another --out")
+            (path / "checkpoints").mkdir(parents=True, exist_ok=True)
+            write_atomically(path / "config.json", config.to_json())
+        except OSError as error:
+            raise RunError(f"cannot write to the folder {path}: {error.strerror or error}") from None
+        return cls(path)
+
+    @classmethod
+    def open(cls, path: Path) -> tuple[RunFolder, RunConfig]:
+        """An existing folder and its configuration. RunError where there is none."""
+        try:
+            config = RunConfig.from_json((path / "config.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise RunError(f"{path} holds no run that can be read: {reason}") from None
+        return cls(path), config
+
+    def save_questions(self, networks: Mapping[int, QuestionNetwork]) -> None:
+        """questions.json, or with several seeds one file for each."""
+        for seed, network in networks.items():
+            network.save(self.path / ("questions.json" if len(networks) == 1 else f"questions.seed-{seed}.json"))
+
+    def write_metrics(self, line: Mapping[str, Any]) -> int:
+        """Append a line; returns the length of the file."""
+        if self._metrics is None:
+            self._metrics = (self.path / "metrics.jsonl").open("ab")
+        self._metrics.write(json.dumps(line).encode() + b"\n")
+        self._metrics.flush()
+        return self._metrics.tell()
+
+    def cut_metrics(self, length: int) -> None:
+        """Take back what was written after a checkpoint."""
+        self.close()
+        path = self.path / "metrics.jsonl"
+        if not path.exists():
+            path.touch()
+        with path.open("r+b") as file:
+            if file.seek(0, 2) < length:
+                raise RunError(f"{path} is shorter than when the checkpoint was written; it cannot be gone on with")
+            file.truncate(length)
+
+    def close(self) -> None:
+        if self._metrics is not None:
+            self._metrics.close()
+            self._metrics = None
+
+    def checkpoints(self) -> list[Path]:
+        """Newest first."""
+        return sorted((self.path / "checkpoints").glob("*.safetensors"), reverse=True)
+
+    def save_checkpoint(self, frames: int, arrays: Mapping[str, np.ndarray], facts: Mapping[str, Any]) -> Path:
+        """Write one more and delete those that are no longer kept."""
+        path = self.path / "checkpoints" / f"{frames:012d}.safetensors"
+        try:
+            save_checkpoint(path, arrays, facts)
+        except OSError as error:
+            kept = self.checkpoints()
+            last = f"the last good one is {kept[0]}" if kept else "there is none yet"
+            raise RunError(f"cannot write a checkpoint ({error.strerror or error}); {last}") from None
+        for old in self.checkpoints()[KEPT:]:
+            old.unlink(missing_ok=True)
+        return path
+
+    def load_checkpoint(self) -> tuple[tuple[dict[str, np.ndarray], dict[str, Any]] | None, list[str]]:
+        """The newest checkpoint that is whole (None where there is none yet), and what was wrong with newer ones."""
+        complaints: list[str] = []
+        for path in self.checkpoints():
+            try:
+                return load_checkpoint(path), complaints
+            except CheckpointError as error:
+                complaints.append(str(error))
+        if complaints:
+            raise RunError(f"no checkpoint of {self.path} can be read: {complaints[0]}")
+        return None, complaints

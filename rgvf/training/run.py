@@ -1,0 +1,161 @@
+"""A training run from its first frame, or from a checkpoint, to its end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from rgvf.agents import make_learner, make_questions
+from rgvf.environments.sources import parse_source
+from rgvf.environments.workers import WorkerError, Workers
+from rgvf.training.checkpoint import CheckpointError, fill, named_arrays
+from rgvf.training.config import RunConfig
+from rgvf.training.folder import RunError, RunFolder
+from rgvf.training.host import HostLoop, HostState, world_of
+from rgvf.training.logging import Loggers
+from rgvf.training.metrics import RunningMetrics
+
+
+class RunListener(Protocol):
+    """Is told how a run goes."""
+
+    def warn(self, message: str) -> None: ...
+
+    def progress(self, frames: int, total: int, speed: float, lines: list[dict[str, Any]]) -> None:
+        """After some updates: frames of each seed, frames/s over all seeds, the newest line of metrics of each."""
+        ...
+
+
+def train(config: RunConfig, out: Path, listener: RunListener, should_stop: Callable[[], bool]) -> bool:
+    """Start a run in a new folder; returns whether it came to its end.
+
+    Raises:
+        RunError: the folder cannot be used, or something broke; what was saved can be resumed.
+    """
+    with _Run(config, RunFolder.create(out, config), listener) as run:
+        return run.carry_on(should_stop)
+
+
+def resume(out: Path, config: RunConfig, listener: RunListener, should_stop: Callable[[], bool]) -> bool:
+    """Go on with a run exactly where its last checkpoint left it; returns whether it came to its end."""
+    with _Run(config, RunFolder(out), listener) as run:
+        run.restore()
+        return run.carry_on(should_stop)
+
+
+class _Run:
+    """The pieces of a run, put together."""
+
+    def __init__(self, config: RunConfig, folder: RunFolder, listener: RunListener) -> None:
+        self.config, self.folder, self.listener = config, folder, listener
+        self.seeds = range(config.seed, config.seed + config.seeds)
+        self.workers = Workers(parse_source(config.env), environment_seeds(config), config.processes or None)
+        world = world_of(self.workers.spec)
+        learners = [make_learner(config.agent, world, seed) for seed in self.seeds]
+        self.loop = HostLoop(self.workers, learners, config.actors, config.steps, config.clip_rewards)
+        if config.agent.has_questions:
+            folder.save_questions({seed: make_questions(config.agent, world, seed)[0] for seed in self.seeds})
+        self.metrics = RunningMetrics(self.seeds)
+        self.loggers: Loggers | None = None
+        self.state: HostState = self.loop.start(self.seeds)
+        self.updates = 0
+        self.metrics_length = 0
+        self.lines: list[dict[str, Any]] = []
+
+    def __enter__(self) -> _Run:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.workers.close()
+        self.folder.close()
+        if self.loggers is not None:
+            self.loggers.close()
+
+    @property
+    def frames(self) -> int:
+        return self.updates * self.loop.frames_per_update
+
+    @property
+    def total_updates(self) -> int:
+        return -(-self.config.frames // self.loop.frames_per_update)
+
+    def carry_on(self, should_stop: Callable[[], bool]) -> bool:
+        """Train to the end, or until asked to stop; leaves a checkpoint either way."""
+        self.loggers = Loggers(self.folder.path, self.config, self.frames)
+        self.folder.cut_metrics(self.metrics_length)
+        try:
+            if not self.updates:
+                self.save()
+            return self._updates(should_stop)
+        except WorkerError as error:
+            raise RunError(f"{error}; go on from the last checkpoint by --resume {self.folder.path}") from None
+
+    def _updates(self, should_stop: Callable[[], bool]) -> bool:
+        log_every, save_every = (
+            max(1, round(each / self.loop.frames_per_update))
+            for each in (self.config.log_every, self.config.checkpoint_every)
+        )
+        began = time.monotonic()
+        speed, marked = 0.0, (began, self.updates)
+        while self.updates < self.total_updates:
+            self.state, losses, ends = self.loop.advance(self.state)
+            self.metrics.add(losses, ends)
+            self.updates += 1
+            now = time.monotonic()
+            if self.updates % log_every == 0 or self.updates == self.total_updates:
+                frames = (self.updates - marked[1]) * self.loop.frames_per_update * self.config.seeds
+                speed, marked = frames / (now - marked[0]), (now, self.updates)
+                self._log(now - began, speed)
+            self.listener.progress(self.frames, self.config.frames, speed, self.lines)
+            stop = should_stop()
+            if self.updates % save_every == 0 or stop or self.updates == self.total_updates:
+                self.save()
+            if stop:
+                break
+        return self.updates >= self.total_updates
+
+    def _log(self, seconds: float, speed: float) -> None:
+        clock = {"seconds": round(seconds, 3), "frames_per_second": round(speed, 1)}
+        self.lines = [{"frames": self.frames, **line, **clock} for line in self.metrics.report()]
+        for line in self.lines:
+            self.metrics_length = self.folder.write_metrics(line)
+        assert self.loggers is not None
+        self.loggers.log(self.lines)
+
+    def save(self) -> None:
+        """Write a checkpoint of everything."""
+        arrays = named_arrays(self.state)
+        for i, data in enumerate(self.workers.save()):
+            arrays[f"environment/{i:05d}"] = np.frombuffer(data, np.uint8)
+        facts = {"updates": self.updates, "metrics_length": self.metrics_length, "metrics": self.metrics.to_json()}
+        self.folder.save_checkpoint(self.frames, arrays, facts)
+
+    def restore(self) -> None:
+        """Take everything from the newest checkpoint that is whole."""
+        found, complaints = self.folder.load_checkpoint()
+        for complaint in complaints:
+            self.listener.warn(f"{complaint}; going on from the one before it")
+        if found is None:
+            return
+        arrays, facts = found
+        environments = [arrays.pop(name).tobytes() for name in sorted(arrays) if name.startswith("environment/")]
+        try:
+            self.state = fill(self.state, arrays)
+            self.workers.restore(environments)
+            self.metrics.restore(facts["metrics"])
+            self.updates, self.metrics_length = facts["updates"], facts["metrics_length"]
+        except (CheckpointError, ValueError, KeyError, WorkerError) as error:
+            raise RunError(f"the checkpoint of {self.folder.path} does not fit this run: {error}") from None
+
+
+def environment_seeds(config: RunConfig) -> list[int]:
+    """A seed for each environment, the same for a seed of the run whether it runs alone or with others."""
+    seeds: list[int] = []
+    for seed in range(config.seed, config.seed + config.seeds):
+        drawn = np.random.SeedSequence([seed, 1]).generate_state(config.actors)
+        seeds += [int(each) & 0x7FFFFFFF for each in drawn]
+    return seeds
