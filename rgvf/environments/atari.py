@@ -83,6 +83,11 @@ class AtariGame:
             raise RuntimeError(f"{self.name} has not been started: call reset first")
         return self._moment
 
+    @property
+    def lives(self) -> int:
+        """Lives left, as the emulator counts them; 0 in a game that has none."""
+        return self._lives
+
     def reset(self) -> Moment:
         self._needs_reset = True
         return self._start_episode()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import warnings
 import zlib
+from importlib import import_module
 from typing import Any
 
 import gymnasium
@@ -128,14 +129,19 @@ def _make(id: str) -> gymnasium.Env[Any, Any]:
             return gymnasium.make(id, render_mode=mode, disable_env_checker=True)
         except gymnasium.error.DependencyNotInstalled as error:
             raise ValueError(f"{id} needs a package that is not installed: {_sentence(error)}") from error
-        except (gymnasium.error.UnregisteredEnv, gymnasium.error.Error) as error:
+        except gymnasium.error.Error as error:
             raise ValueError(f"there is no Gymnasium environment {id!r}; {_hint(id, error)}") from error
         except ImportError as error:
             raise ValueError(f"{id} needs a module that cannot be imported: {_sentence(error)}") from error
 
 
 def _render_modes(id: str) -> list[str]:
-    entry = gymnasium.spec(id).entry_point
+    """What the environment says it can draw; nothing where that is not known before it is made."""
+    module, _, name = id.rpartition(":")
+    if module:
+        import_module(module)
+    spec = gymnasium.registry.get(name)
+    entry = spec.entry_point if spec else None
     creator = load_env_creator(entry) if isinstance(entry, str) else entry
     return getattr(creator, "metadata", {}).get("render_modes") or []
 

@@ -93,6 +93,7 @@ class Workers:
 
     def send(self, actions: NDArray[np.integer], group: int = 0) -> None:
         """Let a group play one step. `actions` has one action for each of its games."""
+        self._must_be_open()
         if self._busy[group]:
             raise RuntimeError(f"group {group} is playing already: receive before sending again")
         self._actions[self.groups[group]] = actions
@@ -103,6 +104,7 @@ class Workers:
 
     def receive(self, group: int = 0) -> Batch:
         """Wait for a group. The arrays are views that hold until the group's next `send`: copy what is to be kept."""
+        self._must_be_open()
         if not self._busy[group]:
             raise RuntimeError(f"group {group} is not playing: send before receiving")
         for worker, early in enumerate(self._early):
@@ -142,11 +144,11 @@ class Workers:
         return self._batch
 
     def _must_rest(self) -> None:
+        self._must_be_open()
         if any(self._busy):
             raise RuntimeError("some games are playing: receive every group first")
 
     def _tell(self, worker: int, message: bytes) -> None:
-        self._must_be_open()
         try:
             self._crew[worker][0].send_bytes(message)
         except OSError:
@@ -154,7 +156,6 @@ class Workers:
 
     def _hear(self, worker: int) -> bytes:
         """The next answer of a worker. If the worker dies, its connection ends at once."""
-        self._must_be_open()
         try:
             answer = self._crew[worker][0].recv_bytes()
         except (EOFError, OSError):

@@ -1,0 +1,81 @@
+"""Gymnasium environments that tests need: "tests.environments.odd_gym:Odd/Fails-v0"."""
+
+import sys
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Box, Dict, Discrete
+
+
+class _Odd(gymnasium.Env):
+    """An episode of ten steps that shows the action as it came."""
+
+    action_space = Discrete(3, start=2)
+    observation_space = Box(0, 255, (6, 5, 3), np.uint8)
+    time = 0
+
+    def __init__(self, **options):
+        assert options == {"render_mode": None}
+
+    def see(self, value):
+        return np.full((6, 5, 3), value, np.uint8)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.time = 0
+        return self.see(0), {}
+
+    def step(self, action):
+        self.time += 1
+        return self.see(action), 1.0, self.time == 10, False, {}
+
+
+class Fails(_Odd):
+    """An exception at the third step."""
+
+    def step(self, action):
+        if self.time == 2:
+            raise FileNotFoundError("the level is not there")
+        return super().step(action)
+
+
+class Exits(_Odd):
+    """The whole process ends at the third step."""
+
+    def step(self, action):
+        if self.time == 2:
+            sys.exit(3)
+        return super().step(action)
+
+
+class Imports(_Odd):
+    """Shows whether JAX has been imported into its process."""
+
+    observation_space = Box(0, 1, (1,), np.float64)
+
+    def see(self, value):
+        return np.array([float("jax" in sys.modules)])
+
+
+class Forgetful(_Odd):
+    """Not deterministic: each reset shows something else."""
+
+    count = 0
+
+    def see(self, value):
+        Forgetful.count += 1
+        return super().see(Forgetful.count % 256)
+
+
+class Continuous(_Odd):
+    action_space = Box(-1, 1, (2,))
+
+
+class Nested(_Odd):
+    observation_space = Dict({"a": Discrete(2)})
+
+
+for kind in (Fails, Exits, Imports, Forgetful, Continuous, Nested):
+    gymnasium.register(f"Odd/{kind.__name__}-v0", entry_point=kind)
+gymnasium.register("Odd/Odd-v0", entry_point=_Odd)
+gymnasium.register("Odd/Missing-v0", entry_point="no_such_package.envs:Env")

@@ -1,0 +1,126 @@
+import gymnasium
+import numpy as np
+import pytest
+
+from rgvf.environments.gymnasium import GymGame
+
+ODD = "tests.environments.odd_gym:Odd"
+
+
+def assert_same(one, other):
+    np.testing.assert_array_equal(one.observation, other.observation, strict=True)
+    assert one[1:] == other[1:]
+
+
+def balance(observation):
+    """A policy that keeps the pole up: push towards where it falls."""
+    return int(observation[2] + observation[3] > 0)
+
+
+def test_a_pole_that_falls_terminates_and_the_next_step_begins_again():
+    game = GymGame("CartPole-v1", 0)
+    moment = game.reset()
+    assert moment.first
+    steps = 0
+    while not moment.terminal:
+        moment = game.step(1)
+        steps += 1
+        assert moment.reward == 1.0
+        assert moment.game_return == moment.game_length == steps
+    assert not moment.truncated
+    assert moment.game_over
+    following = game.step(1)
+    assert following.first
+    assert following[1:4] == (0.0, False, False)
+    assert (following.game_over, following.game_return, following.game_length) == (False, 0.0, 0)
+    assert game.step(0).game_length == 1
+
+
+def test_a_pole_that_stands_is_truncated():
+    game = GymGame("CartPole-v1", 0)
+    moment = game.reset()
+    for _ in range(500):
+        assert not moment.truncated
+        moment = game.step(balance(moment.observation))
+    assert moment.truncated
+    assert not moment.terminal
+    assert moment.game_over
+    assert moment.game_return == 500
+    assert game.step(0).first
+
+
+def test_it_is_the_environment_with_a_fresh_seed_for_each_episode():
+    game, env = GymGame("CartPole-v1", 3), gymnasium.make("CartPole-v1")
+    starts = []
+    for _ in range(3):
+        moment = game.reset()
+        starts.append(moment.observation)
+        observation, _ = env.reset(seed=game._episode_seed)
+        for action in (0, 1, 1, 0):
+            np.testing.assert_array_equal(moment.observation, observation)
+            moment, observation = game.step(action), env.step(action)[0]
+    assert len({start.tobytes() for start in starts}) == 3
+    np.testing.assert_array_equal(GymGame("CartPole-v1", 3).reset().observation, starts[0])
+
+
+def test_a_restored_game_goes_on_exactly():
+    actions = np.random.default_rng(0).integers(2, size=200).tolist()
+    game = GymGame("CartPole-v1", 5)
+    for action in actions[:77]:
+        game.step(action)
+    other = GymGame("CartPole-v1", 6)
+    other.restore(game.save())
+    assert_same(game.moment, other.moment)
+    for action in actions[77:]:
+        assert_same(game.step(action), other.step(action))
+
+
+def test_an_environment_that_is_not_deterministic_is_not_restored_silently():
+    game = GymGame(f"{ODD}/Forgetful-v0", 0)
+    game.reset()
+    with pytest.raises(ValueError, match="went another way"):
+        game.restore(game.save())
+
+
+def test_garbage_is_refused():
+    game = GymGame("CartPole-v1", 0)
+    with pytest.raises(ValueError, match="not the saved state"):
+        game.restore(b"garbage")
+    game.reset()
+    with pytest.raises(ValueError, match="state of CartPole-v1; expected CartPole-v0"):
+        GymGame("CartPole-v0", 0).restore(game.save())
+
+
+def test_images_stay_bytes_and_actions_may_start_anywhere():
+    game = GymGame(f"{ODD}/Odd-v0", 0)
+    assert game.spec.observation_shape == (6, 5, 3)
+    assert game.spec.observation_dtype == "uint8"
+    assert game.spec.actions == ("2", "3", "4")
+    game.reset()
+    assert game.step(1).observation[0, 0, 0] == 3
+    with pytest.raises(ValueError, match="actions 0 to 2, not 3"):
+        game.step(3)
+
+
+def test_other_observations_become_float32():
+    game = GymGame("Acrobot-v1", 0)
+    assert game.spec.observation_dtype == "float32"
+    assert game.reset().observation.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("id", "message"),
+    [
+        ("CartPol-v1", r"no Gymnasium environment 'CartPol-v1'; did you mean CartPole-v1"),
+        ("CartPole-v7", r"no Gymnasium environment 'CartPole-v7'; did you mean CartPole-v1"),
+        ("Zzz", "no Gymnasium environment 'Zzz'"),
+        ("no_such_module:Env-v0", "No module named 'no_such_module'"),
+        (f"{ODD}/Missing-v0", "No module named 'no_such_package'"),
+        (f"{ODD}/Continuous-v0", "Box actions; only Discrete"),
+        (f"{ODD}/Nested-v0", "Dict observations; only Box"),
+    ],
+)
+def test_what_cannot_be_played_is_explained(id, message):
+    with pytest.raises(ValueError, match=message) as error:
+        GymGame(id, 0)
+    assert "\n" not in str(error.value)

@@ -1,0 +1,236 @@
+import gc
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rgvf.environments.sources import AtariSource, GymSource, make_game, parse_source, spec_of
+from rgvf.environments.workers import WorkerError, Workers
+
+CARTPOLE = GymSource("CartPole-v1")
+ODD = "tests.environments.odd_gym:Odd"
+ROOT = Path(__file__).parents[2]
+
+
+def alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def wait_until_gone(pids, seconds=5.0):
+    deadline = time.monotonic() + seconds
+    while any(alive(pid) for pid in pids):
+        assert time.monotonic() < deadline, f"{pids} are still there"
+        time.sleep(0.02)
+
+
+def pids_of(workers):
+    return [process.pid for _, process in workers._crew]
+
+
+def play_alone(source, seeds, actions):
+    """What each game gives when it is played in this process: arrays [steps + 1, n] for each field."""
+    games = [make_game(source, seed) for seed in seeds]
+    steps = [[game.reset() for game in games]]
+    steps += [[game.step(int(action)) for game, action in zip(games, row, strict=True)] for row in actions]
+    return [np.array([[moment[field] for moment in row] for row in steps]) for field in range(8)]
+
+
+def play(workers, actions):
+    """The same through workers; groups are sent for first and received in reverse."""
+    rows = []
+    for row in actions:
+        for group, games in enumerate(workers.groups):
+            workers.send(row[games], group)
+        groups = reversed(range(len(workers.groups)))
+        parts = [[array.copy() for array in workers.receive(group)] for group in groups]
+        rows.append([np.concatenate(arrays[::-1]) for arrays in zip(*parts, strict=True)])
+    return rows
+
+
+@pytest.mark.parametrize(("processes", "groups"), [(1, 1), (2, 1), (3, 2), (2, 5)])
+def test_games_are_the_same_wherever_they_run(processes, groups):
+    seeds = [5, 1, 9, 2, 7]
+    actions = np.random.default_rng(0).integers(2, size=(60, 5))
+    alone = play_alone(CARTPOLE, seeds, actions)
+    with Workers(CARTPOLE, seeds, processes, groups) as workers:
+        first = [array.copy() for array in workers.reset()]
+        rows = [first, *play(workers, actions)]
+    for field, expected in enumerate(alone):
+        np.testing.assert_array_equal(np.stack([row[field] for row in rows]), expected)
+
+
+def test_atari_games_go_on_from_a_saved_state_with_other_processes_and_groups():
+    source, seeds = AtariSource("Breakout", frame_cap=600), [3, 4, 5]
+    actions = np.random.default_rng(1).integers(4, size=(160, 3))
+    alone = play_alone(source, seeds, actions)
+    with Workers(source, seeds, processes=2) as workers:
+        workers.reset()
+        play(workers, actions[:80])
+        saved = workers.save()
+    with Workers(source, [0, 0, 0], processes=1, groups=3) as workers:
+        restored = workers.restore(saved)
+        for field, expected in enumerate(alone):
+            np.testing.assert_array_equal(restored[field], expected[80])
+            np.testing.assert_array_equal(workers.current()[field], expected[80])
+        rows = play(workers, actions[80:])
+    for field, expected in enumerate(alone):
+        np.testing.assert_array_equal(np.stack([row[field] for row in rows]), expected[81:])
+
+
+def test_groups_divide_the_games():
+    with Workers(CARTPOLE, range(7), processes=2, groups=3) as workers:
+        assert workers.groups == (slice(0, 2), slice(2, 4), slice(4, 7))
+        assert workers.processes == 2
+        assert workers.reset().observation.shape == (7, 4)
+        workers.send(np.zeros(3, int), group=2)
+        assert workers.receive(2).observation.shape == (3, 4)
+
+
+def test_a_killed_worker_is_noticed():
+    with Workers(CARTPOLE, range(4), processes=2) as workers:
+        workers.reset()
+        pids = pids_of(workers)
+        workers.send(np.zeros(4, int))
+        workers.receive()
+        os.kill(pids[1], signal.SIGKILL)
+        start = time.monotonic()
+        with pytest.raises(WorkerError, match=f"worker process {pids[1]} was ended by signal 9"):
+            play(workers, np.zeros((2, 4), int))
+        assert time.monotonic() - start < 2.0
+        wait_until_gone(pids)
+        with pytest.raises(WorkerError, match="closed"):
+            workers.reset()
+
+
+def test_a_worker_that_is_killed_while_it_plays_is_noticed():
+    with Workers(AtariSource("Breakout"), range(4), processes=2) as workers:
+        workers.reset()
+        workers.send(np.zeros(4, int))
+        os.kill(pids_of(workers)[0], signal.SIGKILL)
+        with pytest.raises(WorkerError, match="ended by signal 9"):
+            workers.receive()
+
+
+def test_an_exception_in_a_game_is_told():
+    with Workers(GymSource(f"{ODD}/Fails-v0"), range(4), processes=2, groups=2) as workers:
+        workers.reset()
+        pids = pids_of(workers)
+        with pytest.raises(WorkerError, match=r"FileNotFoundError: the level is not there \(game 0\)") as error:
+            play(workers, np.zeros((5, 4), int))
+        assert "\n" not in str(error.value)
+        wait_until_gone(pids)
+
+
+def test_a_game_that_ends_its_process_is_noticed():
+    with Workers(GymSource(f"{ODD}/Exits-v0"), [0]) as workers:
+        workers.reset()
+        with pytest.raises(WorkerError, match="ended with status 3"):
+            play(workers, np.zeros((5, 1), int))
+
+
+def test_garbage_cannot_be_restored():
+    with Workers(CARTPOLE, [0]) as workers, pytest.raises(WorkerError, match="not the saved state of a game"):
+        workers.restore([b"garbage"])
+
+
+def test_workers_do_not_import_jax():
+    with Workers(GymSource(f"{ODD}/Imports-v0"), [0]) as workers:
+        assert workers.reset().observation.tolist() == [[0.0]]
+    modules = "workers", "atari", "gymnasium", "sources"
+    code = "; ".join(f"import rgvf.environments.{name}" for name in modules)
+    code += "; import sys; sys.exit('jax' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+
+def test_closing_twice_is_fine_and_views_stay_readable():
+    workers = Workers(CARTPOLE, range(3), processes=2)
+    batch = workers.reset()
+    pids = pids_of(workers)
+    workers.send(np.zeros(3, int))
+    workers.close()
+    workers.close()
+    wait_until_gone(pids, seconds=0.1)
+    assert np.isfinite(batch.observation).all()
+
+
+def test_workers_that_are_forgotten_end():
+    workers = Workers(CARTPOLE, range(2), processes=2)
+    pids = pids_of(workers)
+    del workers
+    gc.collect()
+    wait_until_gone(pids, seconds=0.1)
+
+
+LEARNER = """
+import numpy as np, sys
+from rgvf.environments.sources import GymSource
+from rgvf.environments.workers import Workers
+workers = Workers(GymSource("CartPole-v1"), range(4), processes=2)
+workers.reset()
+print(*[process.pid for _, process in workers._crew], flush=True)
+while True:
+    workers.send(np.zeros(4, int))
+    workers.receive()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_nothing_outlives_a_learner(number):
+    before = set(Path("/dev/shm").iterdir())
+    with subprocess.Popen(
+        [sys.executable, "-c", LEARNER], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as learner:
+        assert learner.stdout is not None
+        pids = [int(word) for word in learner.stdout.readline().split()]
+        assert len(pids) == 2
+        assert all(alive(pid) for pid in pids)
+        learner.send_signal(number)
+        _, errors = learner.communicate(timeout=10)
+    wait_until_gone(pids)
+    left = {path.name for path in set(Path("/dev/shm").iterdir()) - before}
+    assert not {name for name in left if name.startswith(("rgvf", "psm_", "sem."))}
+    assert "resource_tracker" not in errors
+    assert "Warning" not in errors
+    if number == signal.SIGINT:
+        assert errors.count("Traceback") == 1
+
+
+def test_wrong_use_is_explained():
+    with pytest.raises(ValueError, match="at least one game"):
+        Workers(CARTPOLE, [])
+    with pytest.raises(ValueError, match="groups must be between 1 and 2, not 3"):
+        Workers(CARTPOLE, [0, 1], groups=3)
+    with pytest.raises(ValueError, match="processes"):
+        Workers(CARTPOLE, [0], processes=0)
+    with pytest.raises(ValueError, match="did you mean CartPole-v1"):
+        Workers(GymSource("CartPol-v1"), [0])
+    with Workers(CARTPOLE, [0, 1], processes=1, groups=2) as workers:
+        workers.reset()
+        with pytest.raises(RuntimeError, match="send before receiving"):
+            workers.receive()
+        workers.send(np.zeros(1, int), 1)
+        with pytest.raises(RuntimeError, match="receive before sending"):
+            workers.send(np.zeros(1, int), 1)
+        with pytest.raises(RuntimeError, match="receive every group first"):
+            workers.save()
+        with pytest.raises(ValueError, match="2 games, but 1 saved"):
+            workers.restore([b""])
+
+
+def test_sources_are_parsed():
+    assert parse_source("atari/breakout") == AtariSource("Breakout")
+    assert parse_source("gym/ALE/Pong-v5") == GymSource("ALE/Pong-v5")
+    for text in ("Breakout", "atari/", "lab/level"):
+        with pytest.raises(ValueError, match="expected atari/NAME"):
+            parse_source(text)
+    with pytest.raises(ValueError, match="did you mean Breakout"):
+        parse_source("atari/Brekout")
+    assert spec_of(parse_source("atari/Pong")).observation_shape == (84, 84)
