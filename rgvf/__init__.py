@@ -11,14 +11,16 @@ The rooms of the house are imported when they are first used:
     rgvf.training      the loops
     rgvf.analysis      statistics and pictures
     rgvf.studies       the paper's experiments
+
+`rgvf.load(folder)` gives a trained agent back.
 """
 
 from importlib import import_module
-from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rgvf import agents, analysis, auxiliary, environments, features, networks, questions, studies, training
+    from rgvf.training.trained import load
 
 __all__ = [
     "agents",
@@ -26,6 +28,7 @@ __all__ = [
     "auxiliary",
     "environments",
     "features",
+    "load",
     "networks",
     "questions",
     "studies",
@@ -33,7 +36,9 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> Any:
+    if name == "load":
+        return import_module("rgvf.training.trained").load
     if name in __all__:
         return import_module(f"rgvf.{name}")
     raise AttributeError(f"module 'rgvf' has no attribute {name!r}")

@@ -72,15 +72,18 @@ def _resume(out: Path, arguments: list[str]) -> None:
     from rgvf.training.run import resume
 
     try:
-        _, saved = RunFolder.open(out)
+        folder, saved = RunFolder.open(out)
     except RunError as error:
         raise CommandError(str(error)) from None
     asked = tyro.cli(
         RunConfig, args=arguments, default=saved, prog="rgvf train --resume", config=(tyro.conf.OmitArgPrefixes,)
     )
     for name, (before, now) in differences(saved, asked).items():
-        raise CommandError(f"the run in {out} has {name} = {before}, not {now}; resume it without changing it.")
-    _with_progress(out, lambda listener, stop: resume(out, saved, listener, stop))
+        if name != "frames" or now < before:
+            raise CommandError(f"the run in {out} has {name} = {before}, not {now}; only more frames can be asked for.")
+    if asked != saved:
+        folder.save_config(asked)
+    _with_progress(out, lambda listener, stop: resume(out, asked, listener, stop))
 
 
 def _default_folder(config: Any) -> Path:

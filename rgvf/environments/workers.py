@@ -64,22 +64,25 @@ class Workers:
         bounds = [self.n * group // groups for group in range(groups + 1)]
         self.groups = tuple(slice(*pair) for pair in itertools.pairwise(bounds))
         self._busy = [False] * groups
-        memory = anonymous_file(layout(self.spec, self.n)[1])
-        self._crew: list[tuple[Connection, subprocess.Popen[bytes]]] = []
-        self._close = weakref.finalize(self, _dismiss, self._crew, os.getpid())
-        try:
-            self._batch, self._actions = map_arrays(memory, self.spec, self.n)
-            for _ in range(self.processes):
-                self._crew.append(_launch(memory))
-        finally:
-            os.close(memory)
-        self._parts = tuple(self._batch.part(games) for games in self.groups)
         # early[worker][group]: the answer came while another group's was waited for.
         self._early = [[False] * groups for _ in range(self.processes)]
-        self._start(source, seeds)
+        self._crew: list[tuple[Connection, subprocess.Popen[bytes]]] = []
+        self._close = weakref.finalize(self, _dismiss, self._crew, os.getpid())
+        memory = anonymous_file(layout(self.spec, self.n)[1])
+        try:
+            self._batch, self._actions = map_arrays(memory, self.spec, self.n)
+            self._parts = tuple(self._batch.part(games) for games in self.groups)
+            for _ in range(self.processes):
+                self._crew.append(_launch(memory))
+            self._start(source, seeds)
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            os.close(memory)
 
     def _start(self, source: GameSource, seeds: Sequence[int]) -> None:
-        order = {"spec": asdict(self.spec), "n": self.n, "source": source_fields(source)}
+        order: dict[str, object] = {"spec": asdict(self.spec), "n": self.n, "source": source_fields(source)}
         for worker in range(self.processes):
             mine = range(worker, self.n, self.processes)
             order["seeds"] = [(index, int(seeds[index])) for index in mine]

@@ -23,7 +23,7 @@ class CheckpointError(Exception):
 
 def save_checkpoint(path: Path, arrays: Mapping[str, np.ndarray], facts: Mapping[str, Any]) -> Path:
     """Write named arrays and some facts (JSON)."""
-    ordered = {name: np.ascontiguousarray(arrays[name]) for name in sorted(arrays)}
+    ordered = {name: np.asarray(arrays[name], order="C") for name in sorted(arrays)}
     text = json.dumps(facts)
     header = {"facts": text, "sha256": _digest(ordered, text)}
     return write_atomically(path, safetensors.numpy.save(ordered, header))

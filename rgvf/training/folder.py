@@ -38,10 +38,11 @@ class RunFolder:
                 hint = f"go on with it by --resume {path}, or choose" if holds_run else "choose"
                 raise RunError(f"{path} {'holds a run' if holds_run else 'is not empty'} already; {hint} another --out")
             (path / "checkpoints").mkdir(parents=True, exist_ok=True)
-            write_atomically(path / "config.json", config.to_json())
+            folder = cls(path)
+            folder.save_config(config)
         except OSError as error:
             raise RunError(f"cannot write to the folder {path}: {error.strerror or error}") from None
-        return cls(path)
+        return folder
 
     @classmethod
     def open(cls, path: Path) -> tuple[RunFolder, RunConfig]:
@@ -52,6 +53,9 @@ class RunFolder:
             reason = error.strerror if isinstance(error, OSError) else error
             raise RunError(f"{path} holds no run that can be read: {reason}") from None
         return cls(path), config
+
+    def save_config(self, config: RunConfig) -> None:
+        write_atomically(self.path / "config.json", config.to_json())
 
     def save_questions(self, networks: Mapping[int, QuestionNetwork]) -> None:
         """questions.json, or with several seeds one file for each."""

@@ -40,6 +40,11 @@ def unpack_array(values: Pack[jax.Array]) -> np.ndarray:
     return np.stack([np.asarray(each) for each in values]) if seeds_are_listed() else np.asarray(values)
 
 
+def listed(values: Pack[Any], seeds: int) -> list[Any]:
+    """A pack as a list with a value for each seed, whichever form it has."""
+    return values if seeds_are_listed() else [jax.tree.map(lambda leaf, i=i: leaf[i], values) for i in range(seeds)]
+
+
 def by_seed(steps: list[Pack[Any]]) -> Pack[tuple[Any, ...]]:
     """A list over time of packs as a pack of tuples over time."""
     return list(zip(*steps, strict=True)) if seeds_are_listed() else tuple(steps)

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from rgvf.agents import make_learner, make_questions
-from rgvf.environments.sources import parse_source
+from rgvf.environments.sources import parse_source, spec_of
 from rgvf.environments.workers import WorkerError, Workers
 from rgvf.training.checkpoint import CheckpointError, fill, named_arrays
 from rgvf.training.config import RunConfig
@@ -18,6 +18,7 @@ from rgvf.training.folder import RunError, RunFolder
 from rgvf.training.host import HostLoop, HostState, world_of
 from rgvf.training.logging import Loggers
 from rgvf.training.metrics import RunningMetrics
+from rgvf.training.packs import listed, pack
 
 
 class RunListener(Protocol):
@@ -36,6 +37,8 @@ def train(config: RunConfig, out: Path, listener: RunListener, should_stop: Call
     Raises:
         RunError: the folder cannot be used, or something broke; what was saved can be resumed.
     """
+    world = world_of(spec_of(parse_source(config.env)))
+    make_learner(config.agent, world, config.seed)  # whatever is wrong with it must show before anything is written
     with _Run(config, RunFolder.create(out, config), listener) as run:
         return run.carry_on(should_stop)
 
@@ -128,7 +131,8 @@ class _Run:
 
     def save(self) -> None:
         """Write a checkpoint of everything."""
-        arrays = named_arrays(self.state)
+        seeds = len(self.seeds)
+        arrays = named_arrays(HostState(*(listed(each, seeds) for each in self.state)))
         for i, data in enumerate(self.workers.save()):
             arrays[f"environment/{i:05d}"] = np.frombuffer(data, np.uint8)
         facts = {"updates": self.updates, "metrics_length": self.metrics_length, "metrics": self.metrics.to_json()}
@@ -144,7 +148,9 @@ class _Run:
         arrays, facts = found
         environments = [arrays.pop(name).tobytes() for name in sorted(arrays) if name.startswith("environment/")]
         try:
-            self.state = fill(self.state, arrays)
+            seeds = len(self.seeds)
+            filled: HostState = fill(HostState(*(listed(each, seeds) for each in self.state)), arrays)
+            self.state = HostState(*(pack(each) for each in filled))
             self.workers.restore(environments)
             self.metrics.restore(facts["metrics"])
             self.updates, self.metrics_length = facts["updates"], facts["metrics_length"]

@@ -102,6 +102,13 @@ def test_images_stay_bytes_and_actions_may_start_anywhere():
         game.step(3)
 
 
+def test_what_cannot_be_drawn_is_explained():
+    game = GymGame(f"{ODD}/Odd-v0", 0)
+    game.reset()
+    with pytest.raises(ValueError, match="no render mode 'rgb_array'"):
+        game.render()
+
+
 def test_other_observations_become_float32():
     game = GymGame("Acrobot-v1", 0)
     assert game.spec.observation_dtype == "float32"

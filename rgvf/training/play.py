@@ -1,0 +1,144 @@
+"""Letting a trained agent play: whole games for a score, or one game to look at."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from rgvf.agents import make_questions
+from rgvf.environments.host import HostSpec
+from rgvf.environments.sources import AtariSource, GameSource, make_game, parse_source, spec_of
+from rgvf.environments.workers import Workers
+from rgvf.questions import mask, targets
+from rgvf.training.trained import TrainedAgent
+from rgvf.trajectory import Transition
+
+ABREAST = 16
+"""Games that are played side by side."""
+
+
+class Eyes:
+    """Stacks what environments show, as in training: nothing of an episode before."""
+
+    def __init__(self, spec: HostSpec, n: int) -> None:
+        self._stacks = len(spec.observation_shape) == 2
+        self._stack = np.zeros((n, *spec.observation_shape, spec.stack), spec.observation_dtype)
+
+    def see(self, observation: np.ndarray, first: np.ndarray) -> np.ndarray:
+        """What the agent is shown: [n, *observation]."""
+        if not self._stacks:
+            return observation.copy()
+        self._stack[first] = 0
+        self._stack = np.concatenate([self._stack[..., 1:], observation[..., None]], axis=-1)
+        return self._stack
+
+
+def source_of(agent: TrainedAgent, sticky: float) -> GameSource:
+    source = parse_source(agent.config.env)
+    return dataclasses.replace(source, sticky=sticky) if isinstance(source, AtariSource) else source
+
+
+def evaluate(
+    agent: TrainedAgent, games: int, *, sticky: float = 0.0, greedy: bool = False, seed: int = 0, processes: int = 0
+) -> np.ndarray:
+    """Unclipped returns of whole games: [games].
+
+    Every environment plays the same number of games (one more, for some), so that short games are not counted more often.
+    """
+    n = min(games, ABREAST)
+    quota = np.full(n, games // n) + (np.arange(n) < games % n)
+    seeds = [int(s) & 0x7FFFFFFF for s in np.random.SeedSequence([seed, 2]).generate_state(n)]
+    scores: list[list[float]] = [[] for _ in range(n)]
+    key = jax.random.fold_in(jax.random.key(seed), 3)
+    with Workers(source_of(agent, sticky), seeds, processes or None) as workers:
+        now, eyes = workers.reset(), Eyes(workers.spec, n)
+        while any(len(each) < wanted for each, wanted in zip(scores, quota, strict=True)):
+            key, action_key = jax.random.split(key)
+            action = agent.act(eyes.see(now.observation, now.first), None if greedy else action_key)
+            workers.send(np.asarray(action))
+            now = workers.receive()
+            for i in np.flatnonzero(now.game_over):
+                if len(scores[i]) < quota[i]:
+                    scores[i].append(float(now.game_return[i]))
+    return np.concatenate([np.array(each) for each in scores])
+
+
+class Recording(NamedTuple):
+    """A game as the agent lived it, T steps."""
+
+    screens: list[np.ndarray]
+    """RGB, before each step."""
+    policy: np.ndarray  # [T, actions]
+    value: np.ndarray  # [T]
+    action: np.ndarray  # [T]
+    reward: np.ndarray  # [T], unclipped
+    answers: np.ndarray  # [T, n_p]; no columns where nothing was asked
+    happened: np.ndarray
+    """[T, n_p]: what the answers turned out to be; NaN where another action was taken than the question asks about."""
+    realised: np.ndarray
+    """[T]: the discounted, clipped return that followed, as the value predicts it."""
+
+
+def record(agent: TrainedAgent, steps: int, *, greedy: bool = False, sticky: float = 0.0, seed: int = 0) -> Recording:
+    """Play one game, for at most so many steps."""
+    source = source_of(agent, sticky)
+    game, eyes = make_game(source, seed), Eyes(spec_of(source), 1)
+    key = jax.random.fold_in(jax.random.key(seed), 4)
+    rows: list[tuple[np.ndarray, ...]] = []
+    shown: list[np.ndarray] = []
+    now = game.reset()
+    try:
+        for _ in range(steps):
+            seen = eyes.see(now.observation[None], np.array([now.first])).copy()
+            looked = {name: np.asarray(value[0]) for name, value in agent.look(seen).items()}
+            key, action_key = jax.random.split(key)
+            action = int(agent.act(seen, None if greedy else action_key)[0])
+            screen = game.render()
+            dummy = now.terminal or now.truncated
+            now = game.step(action)
+            shown.append(seen[0])
+            facts = np.array([action, now.reward, now.terminal, now.truncated, dummy])
+            rows.append((screen, looked["policy"], looked["value"], looked.get("answers", np.zeros(0)), facts))
+            if now.game_over:
+                break
+        shown.append(eyes.see(now.observation[None], np.array([now.first]))[0])
+    finally:
+        game.close()
+    return _told(agent, rows, np.stack(shown))
+
+
+def _told(agent: TrainedAgent, rows: list[tuple[np.ndarray, ...]], shown: np.ndarray) -> Recording:
+    screens, policy, value, answers, facts = zip(*rows, strict=True)
+    action, reward, terminal, truncated, dummy = np.stack(facts).T
+    action, terminal, cut = action.astype(np.int32), terminal > 0, truncated + dummy > 0
+    clip = agent.config.clip_rewards
+    clipped = (np.clip(reward, -clip, clip) if clip else reward).astype(np.float32)
+    answers, happened = np.stack(answers), np.zeros((len(rows), 0))
+    if answers.shape[1]:
+        happened = _what_happened(agent, shown, action, clipped, terminal, cut)
+    realised = np.zeros(len(rows) + 1)
+    for t in reversed(range(len(rows))):
+        following = 0.0 if terminal[t] or cut[t] else realised[t + 1]
+        realised[t] = clipped[t] + agent.config.agent.discount * following
+    return Recording(
+        list(screens), np.stack(policy), np.stack(value), action, reward, answers, happened, realised[:-1]
+    )
+
+
+def _what_happened(
+    agent: TrainedAgent, shown: np.ndarray, action: np.ndarray, reward: np.ndarray, terminal: np.ndarray, cut: np.ndarray
+) -> np.ndarray:
+    """The target equation, backwards from the end, with what really came in place of what was predicted."""
+    network, feature = make_questions(agent.config.agent, agent.world, agent.seed)
+    step = Transition(jnp.asarray(shown[:-1]), jnp.asarray(action), jnp.asarray(reward), jnp.asarray(shown[1:]))
+    features = np.asarray(jax.jit(feature)(step))
+    happened = np.zeros((len(action) + 1, network.n_predictions), np.float32)
+    for t in reversed(range(len(action))):
+        ends = np.array(terminal[t] or cut[t])
+        came = targets(network.table, features[t], happened[t + 1], ends)
+        happened[t] = np.where(mask(network.table, action[t : t + 1])[0], came, np.nan)
+    return happened[:-1]
