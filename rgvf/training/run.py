@@ -149,7 +149,7 @@ class _Run:
         environments = [arrays.pop(name).tobytes() for name in sorted(arrays) if name.startswith("environment/")]
         try:
             seeds = len(self.seeds)
-            filled: HostState = fill(HostState(*(listed(each, seeds) for each in self.state)), arrays)
+            filled: Any = fill(HostState(*(listed(each, seeds) for each in self.state)), arrays)
             self.state = HostState(*(pack(each) for each in filled))
             self.workers.restore(environments)
             self.metrics.restore(facts["metrics"])
