@@ -32,7 +32,7 @@ clean:
 	rm -rf .venv
 
 .venv/ready: requirements.lock pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit("rgvf needs Python 3.11 or newer; say which with: make PYTHON=python3.12" * (sys.version_info < (3, 11)))'
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "rgvf needs Python 3.11 or newer; say which with: make PYTHON=python3.12")'
 	@echo "Setting up .venv (about a minute, once) …"
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
