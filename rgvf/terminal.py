@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +118,15 @@ def _told(speed: float, lines: list[dict[str, Any]]) -> str:
 
 def _short(frames: int) -> str:
     return f"{frames / 1e6:.2f}M" if frames >= 1e6 else f"{frames / 1e3:.0f}k"
+
+
+@contextmanager
+def bar(title: str) -> Iterator[Callable[[float], None]]:
+    """A plain progress bar; the function it gives is told the fraction done."""
+    console = Console(stderr=True)
+    with Progress(TextColumn(title), BarColumn(), console=console, disable=not console.is_terminal) as progress:
+        task = progress.add_task("", total=1)
+        yield lambda fraction: progress.update(task, completed=fraction)
 
 
 def print_conclusion(conclusion: Conclusion, out: Path) -> None:

@@ -70,9 +70,7 @@ def masked_mean(x: Float[Array, "T B"], valid: Bool[Array, "T B"]) -> Float[Arra
     return jnp.mean(jnp.where(valid, x, 0.0))
 
 
-def segment_returns(
-    trajectory: Trajectory, values: Float[Array, "T+1 B"], discount: float
-) -> Float[Array, "T B"]:
+def segment_returns(trajectory: Trajectory, values: Float[Array, "T+1 B"], discount: float) -> Float[Array, "T B"]:
     """G_t = R_{t+1} + γ · (G_{t+1}, or v(O_{t+1}) where the segment or a truncated episode ends there, or 0).
 
     0 follows a terminal step. What a dummy step gets has no meaning.

@@ -114,9 +114,7 @@ class HostLoop:
         if self._clip:
             rewards = np.clip(rewards, -self._clip, self._clip)
         rest = (pack_array(np.moveaxis(x, 1, 0)) for x in (np.stack(firsts), rewards, terminals))
-        agent, key, metrics = self._update(
-            state.agent, state.stack, by_seed(frames), by_seed(actions), *rest, key
-        )
+        agent, key, metrics = self._update(state.agent, state.stack, by_seed(frames), by_seed(actions), *rest, key)
         return HostState(agent, stack, key), metrics, ends
 
     def _to_device(self, observation: np.ndarray) -> Pack[Array]:

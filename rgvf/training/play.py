@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -47,7 +48,7 @@ def evaluate(
 ) -> np.ndarray:
     """Unclipped returns of whole games: [games].
 
-    Every environment plays the same number of games (one more, for some), so that short games are not counted more often.
+    Every environment plays the same number of games (or one more), so that short games do not count more often.
     """
     n = min(games, ABREAST)
     quota = np.full(n, games // n) + (np.arange(n) < games % n)
@@ -114,31 +115,31 @@ def record(agent: TrainedAgent, steps: int, *, greedy: bool = False, sticky: flo
 def _told(agent: TrainedAgent, rows: list[tuple[np.ndarray, ...]], shown: np.ndarray) -> Recording:
     screens, policy, value, answers, facts = zip(*rows, strict=True)
     action, reward, terminal, truncated, dummy = np.stack(facts).T
-    action, terminal, cut = action.astype(np.int32), terminal > 0, truncated + dummy > 0
+    action, dummy = action.astype(np.int32), dummy > 0
+    ends = (terminal > 0) | (truncated > 0) | dummy
     clip = agent.config.clip_rewards
     clipped = (np.clip(reward, -clip, clip) if clip else reward).astype(np.float32)
-    answers, happened = np.stack(answers), np.zeros((len(rows), 0))
-    if answers.shape[1]:
-        happened = _what_happened(agent, shown, action, clipped, terminal, cut)
+    happened = np.zeros((len(rows), 0))
+    if agent.questions is not None:
+        happened = _what_happened(agent, shown, action, clipped, ends)
     realised = np.zeros(len(rows) + 1)
     for t in reversed(range(len(rows))):
-        following = 0.0 if terminal[t] or cut[t] else realised[t + 1]
-        realised[t] = clipped[t] + agent.config.agent.discount * following
+        realised[t] = clipped[t] + (0.0 if ends[t] else agent.config.agent.discount * realised[t + 1])
+    happened[dummy] = realised[:-1][dummy] = np.nan
     return Recording(
-        list(screens), np.stack(policy), np.stack(value), action, reward, answers, happened, realised[:-1]
+        list(screens), np.stack(policy), np.stack(value), action, reward, np.stack(answers), happened, realised[:-1]
     )
 
 
 def _what_happened(
-    agent: TrainedAgent, shown: np.ndarray, action: np.ndarray, reward: np.ndarray, terminal: np.ndarray, cut: np.ndarray
+    agent: TrainedAgent, shown: np.ndarray, action: np.ndarray, reward: np.ndarray, ends: np.ndarray
 ) -> np.ndarray:
     """The target equation, backwards from the end, with what really came in place of what was predicted."""
     network, feature = make_questions(agent.config.agent, agent.world, agent.seed)
     step = Transition(jnp.asarray(shown[:-1]), jnp.asarray(action), jnp.asarray(reward), jnp.asarray(shown[1:]))
-    features = np.asarray(jax.jit(feature)(step))
+    features = np.asarray(eqx.filter_jit(feature)(step))
     happened = np.zeros((len(action) + 1, network.n_predictions), np.float32)
     for t in reversed(range(len(action))):
-        ends = np.array(terminal[t] or cut[t])
-        came = targets(network.table, features[t], happened[t + 1], ends)
+        came = targets(network.table, features[t], happened[t + 1], ends[t])
         happened[t] = np.where(mask(network.table, action[t : t + 1])[0], came, np.nan)
     return happened[:-1]

@@ -135,7 +135,9 @@ def test_the_error_of_merged_states_of_questions_that_confuse_them():
     config = GridConfig()
     # Trees of depth 3 tell all 49 states of the room apart; shallower ones and the symmetric sum do not.
     assert merged_states_error(config, full_tree("touch", config.world.actions, 3), Touch()) < 1e-12
-    depth_1, depth_2 = (merged_states_error(config, full_tree("touch", config.world.actions, d), Touch()) for d in (1, 2))
+    depth_1, depth_2 = (
+        merged_states_error(config, full_tree("touch", config.world.actions, d), Touch()) for d in (1, 2)
+    )
     assert 0.01 < depth_2 < depth_1 < 0.33
     assert merged_states_error(config, discounted_sum(["touch"], 0.8), Touch()) > depth_1
 
