@@ -6,8 +6,10 @@ be alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -18,8 +20,9 @@ from rgvf.agents import REPRESENTATION, Agent, Learner, World
 from rgvf.agents.build import MAIN
 from rgvf.auxiliary import Metrics
 from rgvf.environments.host import HostSpec
+from rgvf.environments.shared import Batch
 from rgvf.environments.workers import Workers
-from rgvf.training.packs import Pack, across_seeds, by_seed, pack, pack_array, unpack_array
+from rgvf.training.packs import Pack, across_seeds, by_seed, pack, pack_array, pick, unpack_array
 from rgvf.trajectory import Trajectory
 
 
@@ -27,8 +30,8 @@ class HostState(NamedTuple):
     """All that a run carries from one update to the next, but the environments themselves; a pack of seeds each."""
 
     agent: Pack[Agent]
-    stack: Pack[Shaped[Array, "B *observation stack"]]
-    """The observations before the newest, as the agent is shown them: zero before the episode began."""
+    stack: Pack[tuple[Shaped[Array, "b *observation stack"], ...]]
+    """For each group, the observations before the newest as the agent is shown them: zero before the episode began."""
     key: Pack[Key[Array, ""]]
 
 
@@ -56,19 +59,25 @@ def world_of(spec: HostSpec) -> World:
 
 
 class HostLoop:
-    """Training in environments that are not part of the compiled program."""
+    """Training in environments that are not part of the compiled program.
+
+    The actors take turns in two groups: while the environments of one step, the device chooses actions for the other.
+    """
 
     def __init__(
         self, workers: Workers, learners: Sequence[Learner], actors: int, steps: int, clip_rewards: float
     ) -> None:
+        """`workers` run the environments in the order of `environment_order`, in as many groups as `group_count`."""
         self.workers = workers
         self.learners = learners
         self.actors = actors
         self.steps = steps
         self.spec = workers.spec
+        self.groups = len(workers.groups)
+        self._shape = (len(learners), actors // self.groups)  # seeds and environments of a group
         self._stacks = len(self.spec.observation_shape) == 2
         self._clip = clip_rewards
-        self._act = across_seeds(self._act_one)
+        self._act = [across_seeds(partial(self._act_one, group)) for group in range(self.groups)]
         self._update = across_seeds(self._update_one, consumes_first=True)
 
     @property
@@ -81,60 +90,83 @@ class HostLoop:
         keys = [jax.random.key(seed) for seed in seeds]
         agents = [each.init(jax.random.fold_in(key, 0)) for each, key in zip(self.learners, keys, strict=True)]
         depth = self.spec.stack - 1 if self._stacks else 0
-        stack = jnp.zeros((self.actors, *self.spec.observation_shape, depth), self.spec.observation_dtype)
+        shape = (self._shape[1], *self.spec.observation_shape, depth)
+        stacks = [(jnp.zeros(shape, self.spec.observation_dtype),) * self.groups for _ in keys]
         self.workers.reset()
-        return HostState(pack(agents), pack([stack] * len(keys)), pack([jax.random.fold_in(key, 1) for key in keys]))
+        return HostState(pack(agents), pack(stacks), pack([jax.random.fold_in(key, 1) for key in keys]))
 
     def advance(self, state: HostState) -> tuple[HostState, Pack[Metrics], list[GameEnd]]:
         """One segment of experience and the update that learns from it."""
-        shape = (len(self.learners), self.actors)
-        stack, key = state.stack, state.key
-        frames: list[Pack[Array]] = []
-        firsts: list[np.ndarray] = []
-        actions: list[Pack[Array]] = []
-        rewards = np.empty((self.steps, *shape), np.float32)
-        terminals = np.empty((self.steps, *shape), bool)
+        groups = range(self.groups)
+        segments = [_Segment() for _ in groups]
+        stacks = [pick(state.stack, group) for group in groups]
+        keys = self._split(state.key)
         ends: list[GameEnd] = []
-        now = self.workers.current()
+        before = self.workers.current()
         for t in range(self.steps):
-            frame, first = self._to_device(now.observation), now.first.reshape(shape).copy()
-            action, stack, key = self._act(state.agent, stack, frame, pack_array(first), key)
-            self.workers.send(unpack_array(action).reshape(-1))
-            frames.append(frame)
-            firsts.append(first)
-            actions.append(action)
-            now = self.workers.receive()
-            rewards[t] = now.reward.reshape(shape)
-            terminals[t] = now.terminal.reshape(shape)
-            for i in np.flatnonzero(now.game_over):
-                score, length = float(now.game_return[i]), int(now.game_length[i])
-                ends.append(GameEnd(int(i) // self.actors, t, score, length))
-        frames.append(self._to_device(now.observation))
-        firsts.append(now.first.reshape(shape).copy())
-        if self._clip:
-            rewards = np.clip(rewards, -self._clip, self._clip)
-        rest = (pack_array(np.moveaxis(x, 1, 0)) for x in (np.stack(firsts), rewards, terminals))
-        agent, key, metrics = self._update(state.agent, state.stack, by_seed(frames), by_seed(actions), *rest, key)
-        return HostState(agent, stack, key), metrics, ends
+            for group in groups:
+                now = self.workers.receive(group) if t else before.part(self.workers.groups[group])
+                if t:
+                    self._note(segments[group], now, t - 1, ends)
+                frame, first = self._show_device(segments[group], now)
+                action, stacks[group] = self._act[group](state.agent, stacks[group], frame, first, pick(keys, t))
+                segments[group].actions.append(action)
+                self.workers.send(unpack_array(action).reshape(-1), group)
+        for group in groups:
+            now = self.workers.receive(group)
+            self._note(segments[group], now, self.steps - 1, ends)
+            self._show_device(segments[group], now)
+        agent, metrics = self._update(state.agent, state.stack, *self._collected(segments), pick(keys, self.steps))
+        stack = by_seed(stacks)
+        return HostState(agent, stack, pick(keys, self.steps + 1)), metrics, ends
 
-    def _to_device(self, observation: np.ndarray) -> Pack[Array]:
-        # A copy of our own: the workers write into theirs while the device may still read.
-        mine = observation.reshape(len(self.learners), self.actors, *self.spec.observation_shape).copy()
-        return pack_array(mine)
+    def _show_device(self, segment: _Segment, now: Batch) -> tuple[Pack[Array], Pack[Array]]:
+        """Bring what the environments show to the device, once; the workers overwrite their copy."""
+        frame = pack_array(now.observation.reshape(*self._shape, *self.spec.observation_shape).copy())
+        first = pack_array(now.first.reshape(self._shape).copy())
+        segment.frames.append(frame)
+        segment.firsts.append(first)
+        return frame, first
+
+    def _note(self, segment: _Segment, now: Batch, step: int, ends: list[GameEnd]) -> None:
+        reward = now.reward.reshape(self._shape).copy()
+        segment.rewards.append(np.clip(reward, -self._clip, self._clip) if self._clip else reward)
+        segment.terminals.append(now.terminal.reshape(self._shape).copy())
+        for i in np.flatnonzero(now.game_over):
+            score, length = float(now.game_return[i]), int(now.game_length[i])
+            ends.append(GameEnd(int(i) // self._shape[1], step, score, length))
+
+    def _collected(self, segments: list[_Segment]) -> Iterator[Pack[Any]]:
+        """Frames, first flags, actions, rewards and terminals of all groups, as packs."""
+        for name in ("frames", "firsts", "actions"):
+            yield by_seed([by_seed(getattr(segment, name)) for segment in segments])
+        for name in ("rewards", "terminals"):
+            across = np.concatenate([np.stack(getattr(segment, name), 1) for segment in segments], axis=-1)
+            yield pack_array(across)
+
+    def _split(self, key: Pack[Key[Array, ""]]) -> Pack[Key[Array, " n"]]:
+        """A key for each step, one for the update and one for what follows."""
+        return self._split_keys(key)[0]
+
+    @cached_property
+    def _split_keys(self) -> Callable[..., Any]:
+        return across_seeds(lambda key: (jax.random.split(key, self.steps + 2),))
 
     def _act_one(
         self,
+        group: int,
         agent: Agent,
-        stack: Shaped[Array, "B *observation stack"],
-        frame: Shaped[Array, "B *observation"],
-        first: Bool[Array, " B"],
+        stack: Shaped[Array, "b *observation stack"],
+        frame: Shaped[Array, "b *observation"],
+        first: Bool[Array, " b"],
         key: Key[Array, ""],
-    ) -> tuple[Int[Array, " B"], Shaped[Array, "B *observation stack"], Key[Array, ""]]:
+    ) -> tuple[Int[Array, " b"], Shaped[Array, "b *observation stack"]]:
         shown = self._show(stack, frame, first)
         logits, _ = agent.modules[MAIN](agent.modules[REPRESENTATION].step(shown))
-        action_key, key = jax.random.split(key)
-        stack = shown[..., 1:] if self._stacks else stack
-        return jax.random.categorical(action_key, logits), stack, key
+        # Chance is drawn for all actors of the seed, so that it does not depend on how they are grouped.
+        size = self._shape[1]
+        noise = jax.random.gumbel(key, (self.actors, logits.shape[-1]))[group * size : (group + 1) * size]
+        return jnp.argmax(logits + noise, axis=-1), shown[..., 1:] if self._stacks else stack
 
     def _show(self, stack: Array, frame: Array, first: Array) -> Shaped[Array, "B *observation"]:
         """What the agent sees: the newest observation after those before it, of the same episode."""
@@ -146,19 +178,44 @@ class HostLoop:
     def _update_one(
         self,
         agent: Agent,
-        stack: Shaped[Array, "B *observation stack"],
-        frames: tuple[Shaped[Array, "B *observation"], ...],
-        actions: tuple[Int[Array, " B"], ...],
-        first: Bool[Array, "T+1 B"],
+        stack: tuple[Shaped[Array, "b *observation stack"], ...],
+        frames: tuple[tuple[Shaped[Array, "b *observation"], ...], ...],
+        first: tuple[tuple[Bool[Array, " b"], ...], ...],
+        actions: tuple[tuple[Int[Array, " b"], ...], ...],
         reward: Float[Array, "T B"],
         terminal: Bool[Array, "T B"],
         key: Key[Array, ""],
-    ) -> tuple[Agent, Key[Array, ""], Metrics]:
+    ) -> tuple[Agent, Metrics]:
+        shown = jnp.concatenate([self._unrolled(*group) for group in zip(stack, frames, first, strict=True)], axis=1)
+        action, started = (jnp.concatenate([jnp.stack(group) for group in each], axis=1) for each in (actions, first))
+        trajectory = Trajectory(shown, action, reward, terminal, started)
+        return self.learners[0].update(agent, trajectory, key)
+
+    def _unrolled(self, stack: Array, frames: Sequence[Array], first: Sequence[Array]) -> Array:
+        """What the agent was shown at every step: [T+1, b, *observation]."""
         shown: list[Array] = []
-        for t, frame in enumerate(frames):
-            shown.append(self._show(stack, frame, first[t]))
+        for frame, is_first in zip(frames, first, strict=True):
+            shown.append(self._show(stack, frame, is_first))
             stack = shown[-1][..., 1:] if self._stacks else stack
-        trajectory = Trajectory(jnp.stack(shown), jnp.stack(actions), reward, terminal, first)
-        update_key, key = jax.random.split(key)
-        agent, metrics = self.learners[0].update(agent, trajectory, update_key)
-        return agent, key, metrics
+        return jnp.stack(shown)
+
+
+@dataclass
+class _Segment:
+    """What a group of environments went through, step by step."""
+
+    frames: list[Pack[Array]] = field(default_factory=list)
+    firsts: list[Pack[Array]] = field(default_factory=list)
+    actions: list[Pack[Array]] = field(default_factory=list)
+    rewards: list[np.ndarray] = field(default_factory=list)
+    terminals: list[np.ndarray] = field(default_factory=list)
+
+
+def group_count(actors: int) -> int:
+    return 2 if actors % 2 == 0 else 1
+
+
+def environment_order(values: np.ndarray, groups: int) -> np.ndarray:
+    """Values by [seed, actor] in the order of the environments: group by group, seed by seed."""
+    seeds, actors = values.shape
+    return values.reshape(seeds, groups, actors // groups).swapaxes(0, 1).reshape(-1)

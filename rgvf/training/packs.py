@@ -50,6 +50,13 @@ def by_seed(steps: list[Pack[Any]]) -> Pack[tuple[Any, ...]]:
     return list(zip(*steps, strict=True)) if seeds_are_listed() else tuple(steps)
 
 
+def pick(values: Any, i: int) -> Any:
+    """Of a pack of tuples (or arrays) the i-th element (row) of each seed."""
+    if seeds_are_listed():
+        return [each[i] for each in values]
+    return values[i] if isinstance(values, tuple) else values[:, i]
+
+
 def across_seeds(function: Callable[..., tuple[Any, ...]], consumes_first: bool = False) -> Callable[..., Any]:
     """A function of one seed's values, jitted, as a function of packs.
 

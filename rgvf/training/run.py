@@ -15,7 +15,7 @@ from rgvf.environments.workers import WorkerError, Workers
 from rgvf.training.checkpoint import CheckpointError, fill, named_arrays
 from rgvf.training.config import RunConfig
 from rgvf.training.folder import RunError, RunFolder
-from rgvf.training.host import HostLoop, HostState, world_of
+from rgvf.training.host import HostLoop, HostState, environment_order, group_count, world_of
 from rgvf.training.logging import Loggers
 from rgvf.training.metrics import RunningMetrics
 from rgvf.training.packs import listed, pack
@@ -56,7 +56,7 @@ class _Run:
     def __init__(self, config: RunConfig, folder: RunFolder, listener: RunListener) -> None:
         self.config, self.folder, self.listener = config, folder, listener
         self.seeds = range(config.seed, config.seed + config.seeds)
-        self.workers = Workers(parse_source(config.env), environment_seeds(config), config.processes or None)
+        self.workers = make_workers(config)
         world = world_of(self.workers.spec)
         learners = [make_learner(config.agent, world, seed) for seed in self.seeds]
         self.loop = HostLoop(self.workers, learners, config.actors, config.steps, config.clip_rewards)
@@ -160,8 +160,12 @@ class _Run:
 
 def environment_seeds(config: RunConfig) -> list[int]:
     """A seed for each environment, the same for a seed of the run whether it runs alone or with others."""
-    seeds: list[int] = []
-    for seed in range(config.seed, config.seed + config.seeds):
-        drawn = np.random.SeedSequence([seed, 1]).generate_state(config.actors)
-        seeds += [int(each) & 0x7FFFFFFF for each in drawn]
-    return seeds
+    seeds = range(config.seed, config.seed + config.seeds)
+    drawn = np.stack([np.random.SeedSequence([seed, 1]).generate_state(config.actors) for seed in seeds])
+    return (environment_order(drawn, group_count(config.actors)) & 0x7FFFFFFF).tolist()
+
+
+def make_workers(config: RunConfig) -> Workers:
+    """The environments of a run, in the order and groups that `HostLoop` expects."""
+    source, seeds = parse_source(config.env), environment_seeds(config)
+    return Workers(source, seeds, config.processes or None, group_count(config.actors))

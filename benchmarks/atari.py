@@ -1,0 +1,106 @@
+"""How fast Atari agents train, in one run on one machine.
+
+    .venv/bin/python benchmarks/atari.py [--game Breakout] [--seconds 20] [--seeds 1 5]
+
+Raw is what the emulators alone give with random actions and the same workers. The machine should be idle otherwise;
+compare the ratios.
+"""
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import time
+
+AGENTS = {
+    "a2c": ["--agent", "a2c"],
+    "rgvf stop-gradient": ["--agent", "rgvf", "--stop-gradient"],
+    "rgvf end-to-end": ["--agent", "rgvf"],
+}
+
+
+def raw_speed(game: str, games: int, seconds: float) -> float:
+    """Frames/s of the emulators alone."""
+    import numpy as np
+
+    from rgvf.environments.sources import parse_source
+    from rgvf.environments.workers import Workers
+
+    rng = np.random.default_rng(0)
+    with Workers(parse_source(f"atari/{game}"), list(range(games))) as workers:
+        workers.reset()
+        steps, began = 0, time.perf_counter()
+        while time.perf_counter() - began < seconds:
+            workers.send(rng.integers(len(workers.spec.actions), size=games))
+            workers.receive()
+            steps += games
+        return steps * workers.spec.frames_per_step / (time.perf_counter() - began)
+
+
+def training_speed(game: str, options: list[str], seeds: int, seconds: float) -> tuple[float, float]:
+    """Frames/s over all seeds once compiled, and the peak memory of the learner in GiB; in a process of its own."""
+    child = [sys.executable, __file__, "--child", str(seconds), "--game", game, "--seeds", str(seeds), "--", *options]
+    printed = subprocess.run(child, check=True, capture_output=True, text=True).stdout.split()
+    return float(printed[-2]), float(printed[-1])
+
+
+def child(game: str, options: list[str], seeds: int, seconds: float) -> None:
+    from rgvf.accelerate import use_fast_convolutions
+
+    use_fast_convolutions()
+    import jax
+    import tyro
+
+    from rgvf.agents import AgentConfig, make_learner
+    from rgvf.training.config import RunConfig
+    from rgvf.training.host import HostLoop, world_of
+    from rgvf.training.run import make_workers
+
+    agent = tyro.cli(AgentConfig, args=options, config=(tyro.conf.OmitArgPrefixes,))
+    config = RunConfig(env=f"atari/{game}", agent=agent, seeds=seeds)
+    with make_workers(config) as workers:
+        world = world_of(workers.spec)
+        learners = [make_learner(agent, world, seed) for seed in range(seeds)]
+        loop = HostLoop(workers, learners, config.actors, config.steps, config.clip_rewards)
+        state = loop.start(range(seeds))
+        for _ in range(3):
+            state, _, _ = loop.advance(state)
+        jax.block_until_ready(state)
+        updates, began = 0, time.perf_counter()
+        while time.perf_counter() - began < seconds:
+            state, _, _ = loop.advance(state)
+            updates += 1
+        jax.block_until_ready(state)
+        frames = updates * loop.frames_per_update * seeds / (time.perf_counter() - began)
+    print(frames, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--game", default="Breakout")
+    parser.add_argument("--seconds", type=float, default=20.0, help="of each measurement")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 5])
+    parser.add_argument("--child", type=float, help=argparse.SUPPRESS)
+    parser.add_argument("options", nargs="*", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.child:
+        child(arguments.game, arguments.options, arguments.seeds[0], arguments.child)
+        return
+    import jax
+
+    device = jax.devices()[0].device_kind
+    print(f"{arguments.game}, {os.cpu_count()} cores, {device}, jax {jax.__version__}; frames/s\n")
+    print(f"{'':22}{'seeds':>6}{'frames/s':>10}{'of raw':>8}{'cost to a2c':>13}{'GiB':>6}")
+    for seeds in arguments.seeds:
+        raw = raw_speed(arguments.game, 16 * seeds, arguments.seconds)
+        print(f"{'raw emulators':22}{seeds:6}{raw:10,.0f}", flush=True)
+        a2c = None
+        for name, options in AGENTS.items():
+            speed, memory = training_speed(arguments.game, options, seeds, arguments.seconds)
+            a2c = a2c or speed
+            print(f"{name:22}{seeds:6}{speed:10,.0f}{speed / raw:8.0%}{a2c / speed:13.2f}{memory:6.1f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
