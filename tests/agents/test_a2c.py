@@ -114,7 +114,12 @@ def test_loss_and_gradient_equal_a_plain_computation(agent, batch):
     np.testing.assert_allclose(loss_of(agent, batch, params), expected, rtol=1e-4)
     gradient = eqx.filter_grad(lambda p: loss_of(agent, batch, p))(params)
     rng, step = np.random.default_rng(2), 1e-4
-    for where in (lambda p: p.hidden.weight, lambda p: p.policy.weight, lambda p: p.value.weight, lambda p: p.policy.bias):
+    for where in (
+        lambda p: p.hidden.weight,
+        lambda p: p.policy.weight,
+        lambda p: p.value.weight,
+        lambda p: p.policy.bias,
+    ):
         array = np.asarray(where(params), np.float64)
         for _ in range(5):
             place = tuple(int(rng.integers(n)) for n in array.shape)
