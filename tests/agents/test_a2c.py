@@ -15,7 +15,7 @@ T, B, SHAPE, ACTIONS = 6, 3, (4,), 3
 
 @pytest.fixture(scope="module")
 def batch():
-    """Environment 0 runs through; 1 terminates at t = 1; 2 is truncated at t = 2. Each end is followed by a dummy step."""
+    """Environment 0 runs through; 1 terminates at t = 1; 2 is truncated at t = 2. A dummy step follows each end."""
     rng = np.random.default_rng(0)
     terminal = np.zeros((T, B), bool)
     terminal[1, 1] = True

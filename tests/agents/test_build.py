@@ -5,6 +5,7 @@ import pytest
 
 from rgvf.agents import REPRESENTATION, AgentConfig, Learner, World, make_learner, make_questions
 from rgvf.agents.build import ANSWERS, MAIN, gradient_scale
+from rgvf.features import RandomPatches
 from rgvf.trajectory import Trajectory
 
 ATARI = World((84, 84, 4), ("NOOP", "FIRE", "RIGHT", "LEFT"), stacked=True)
@@ -37,6 +38,7 @@ def test_the_paper_s_questions_for_atari(name, n_features, n_predictions, traine
     network, features = make_questions(AgentConfig(name=name), ATARI, seed=0)
     assert (network.n_features, network.n_predictions) == (n_features, n_predictions)
     assert features.names == network.features
+    assert isinstance(features, RandomPatches)
     assert features.weight.shape == (-(-n_features // 16), 441)
     np.testing.assert_allclose(jnp.linalg.norm(features.weight, axis=1), 8.0, rtol=1e-5)
     assert gradient_scale(network) == pytest.approx(trained**-0.5)

@@ -1,4 +1,5 @@
 """The host loop against a plain one, written with single games and loops over steps and environments."""
+# pyright: reportArgumentType=false, reportCallIssue=false
 
 import jax
 import jax.numpy as jnp

@@ -135,6 +135,7 @@ def test_the_trained_agent_comes_back(whole):
     looked = agent.look(shown)
     np.testing.assert_allclose(looked["policy"].sum(-1), 1, rtol=1e-5)
     assert agent.represent(shown).shape == (3, 2, 3136)
+    assert agent.questions is not None
     assert agent.answer(shown).shape == (3, 2, agent.questions.n_predictions)
     np.testing.assert_array_equal(agent.act(shown), looked["policy"].argmax(-1))
     assert agent.act(shown, jax.random.key(0)).shape == (3, 2)
@@ -190,13 +191,16 @@ def test_kill_minus_nine_ten_times_in_a_row(tmp_path):
     rng = random.Random(0)
     kills = 0
     while kills < 10:
-        process = subprocess.Popen(command(killed, new=not killed.exists()), env=environment, stderr=subprocess.PIPE)
-        # Some seconds of start-up, then the run itself: moments within both.
-        time.sleep(rng.uniform(2.0, 6.0) if killed.exists() else 8.0)
-        assert process.poll() in (None, 0), process.stderr.read().decode()  # pyright: ignore[reportOptionalMemberAccess]
-        process.kill()
-        process.wait()
+        new = not killed.exists()
+        with subprocess.Popen(command(killed, new=new), env=environment, stderr=subprocess.PIPE, text=True) as process:
+            # Some seconds of start-up, then the run itself: moments within both.
+            time.sleep(8.0 if new else rng.uniform(2.0, 6.0))
+            ended = process.poll()
+            process.kill()
+            _, error = process.communicate()
+        assert ended in (None, 0), error
         kills += 1
+    assert RunFolder(killed).checkpoints()
     done = subprocess.run(command(killed, new=False), env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert_same(killed, whole)
