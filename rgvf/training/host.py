@@ -77,6 +77,7 @@ class HostLoop:
         self._shape = (len(learners), actors // self.groups)  # seeds and environments of a group
         self._stacks = len(self.spec.observation_shape) == 2
         self._clip = clip_rewards
+        self._times = np.broadcast_to(np.arange(steps, dtype=np.int32)[:, None], (steps, len(learners)))
         self._act = [across_seeds(partial(self._act_one, group)) for group in range(self.groups)]
         self._update = across_seeds(self._update_one, consumes_first=True)
 
@@ -100,7 +101,8 @@ class HostLoop:
         groups = range(self.groups)
         segments = [_Segment() for _ in groups]
         stacks = [pick(state.stack, group) for group in groups]
-        keys = self._split(state.key)
+        keys, update_key, next_key = self._split(state.key)
+        actor = acting_modules(state.agent)
         ends: list[GameEnd] = []
         before = self.workers.current()
         for t in range(self.steps):
@@ -109,21 +111,20 @@ class HostLoop:
                 if t:
                     self._note(segments[group], now, t - 1, ends)
                 frame, first = self._show_device(segments[group], now)
-                action, stacks[group] = self._act[group](state.agent, stacks[group], frame, first, pick(keys, t))
+                action, stacks[group] = self._act[group](actor, stacks[group], frame, first, keys, self._times[t])
                 segments[group].actions.append(action)
                 self.workers.send(unpack_array(action).reshape(-1), group)
         for group in groups:
             now = self.workers.receive(group)
             self._note(segments[group], now, self.steps - 1, ends)
             self._show_device(segments[group], now)
-        agent, metrics = self._update(state.agent, state.stack, *self._collected(segments), pick(keys, self.steps))
-        stack = by_seed(stacks)
-        return HostState(agent, stack, pick(keys, self.steps + 1)), metrics, ends
+        agent, metrics = self._update(state.agent, state.stack, *self._collected(segments), update_key)
+        return HostState(agent, by_seed(stacks), next_key), metrics, ends
 
-    def _show_device(self, segment: _Segment, now: Batch) -> tuple[Pack[Array], Pack[Array]]:
+    def _show_device(self, segment: _Segment, now: Batch) -> tuple[Pack[Array], np.ndarray]:
         """Bring what the environments show to the device, once; the workers overwrite their copy."""
         frame = pack_array(now.observation.reshape(*self._shape, *self.spec.observation_shape).copy())
-        first = pack_array(now.first.reshape(self._shape).copy())
+        first = now.first.reshape(self._shape).copy()
         segment.frames.append(frame)
         segment.firsts.append(first)
         return frame, first
@@ -137,35 +138,38 @@ class HostLoop:
             ends.append(GameEnd(int(i) // self._shape[1], step, score, length))
 
     def _collected(self, segments: list[_Segment]) -> Iterator[Pack[Any]]:
-        """Frames, first flags, actions, rewards and terminals of all groups, as packs."""
-        for name in ("frames", "firsts", "actions"):
+        """Frames, actions, first flags, rewards and terminals of all groups, as packs."""
+        for name in ("frames", "actions"):
             yield by_seed([by_seed(getattr(segment, name)) for segment in segments])
-        for name in ("rewards", "terminals"):
+        for name in ("firsts", "rewards", "terminals"):
             across = np.concatenate([np.stack(getattr(segment, name), 1) for segment in segments], axis=-1)
             yield pack_array(across)
 
-    def _split(self, key: Pack[Key[Array, ""]]) -> Pack[Key[Array, " n"]]:
-        """A key for each step, one for the update and one for what follows."""
-        return self._split_keys(key)[0]
-
     @cached_property
-    def _split_keys(self) -> Callable[..., Any]:
-        return across_seeds(lambda key: (jax.random.split(key, self.steps + 2),))
+    def _split(self) -> Callable[..., Any]:
+        """Keys for the steps, one for the update and one for what follows."""
+
+        def split(key: Key[Array, ""]) -> tuple[Array, Array, Array]:
+            keys = jax.random.split(key, self.steps + 2)
+            return keys[:-2], keys[-2], keys[-1]
+
+        return across_seeds(split)
 
     def _act_one(
         self,
         group: int,
-        agent: Agent,
+        actor: dict[str, Any],
         stack: Shaped[Array, "b *observation stack"],
         frame: Shaped[Array, "b *observation"],
         first: Bool[Array, " b"],
-        key: Key[Array, ""],
+        keys: Key[Array, " T"],
+        time: Int[Array, ""],
     ) -> tuple[Int[Array, " b"], Shaped[Array, "b *observation stack"]]:
         shown = self._show(stack, frame, first)
-        logits, _ = agent.modules[MAIN](agent.modules[REPRESENTATION].step(shown))
+        logits, _ = actor[MAIN](actor[REPRESENTATION].step(shown))
         # Chance is drawn for all actors of the seed, so that it does not depend on how they are grouped.
         size = self._shape[1]
-        noise = jax.random.gumbel(key, (self.actors, logits.shape[-1]))[group * size : (group + 1) * size]
+        noise = jax.random.gumbel(keys[time], (self.actors, logits.shape[-1]))[group * size : (group + 1) * size]
         return jnp.argmax(logits + noise, axis=-1), shown[..., 1:] if self._stacks else stack
 
     def _show(self, stack: Array, frame: Array, first: Array) -> Shaped[Array, "B *observation"]:
@@ -180,18 +184,19 @@ class HostLoop:
         agent: Agent,
         stack: tuple[Shaped[Array, "b *observation stack"], ...],
         frames: tuple[tuple[Shaped[Array, "b *observation"], ...], ...],
-        first: tuple[tuple[Bool[Array, " b"], ...], ...],
         actions: tuple[tuple[Int[Array, " b"], ...], ...],
+        first: Bool[Array, "T+1 B"],
         reward: Float[Array, "T B"],
         terminal: Bool[Array, "T B"],
         key: Key[Array, ""],
     ) -> tuple[Agent, Metrics]:
-        shown = jnp.concatenate([self._unrolled(*group) for group in zip(stack, frames, first, strict=True)], axis=1)
-        action, started = (jnp.concatenate([jnp.stack(group) for group in each], axis=1) for each in (actions, first))
-        trajectory = Trajectory(shown, action, reward, terminal, started)
+        started = jnp.split(first, self.groups, axis=1)
+        shown = jnp.concatenate([self._unrolled(*group) for group in zip(stack, frames, started, strict=True)], axis=1)
+        action = jnp.concatenate([jnp.stack(group) for group in actions], axis=1)
+        trajectory = Trajectory(shown, action, reward, terminal, first)
         return self.learners[0].update(agent, trajectory, key)
 
-    def _unrolled(self, stack: Array, frames: Sequence[Array], first: Sequence[Array]) -> Array:
+    def _unrolled(self, stack: Array, frames: Sequence[Array], first: Array) -> Array:
         """What the agent was shown at every step: [T+1, b, *observation]."""
         shown: list[Array] = []
         for frame, is_first in zip(frames, first, strict=True):
@@ -205,10 +210,17 @@ class _Segment:
     """What a group of environments went through, step by step."""
 
     frames: list[Pack[Array]] = field(default_factory=list)
-    firsts: list[Pack[Array]] = field(default_factory=list)
+    firsts: list[np.ndarray] = field(default_factory=list)
     actions: list[Pack[Array]] = field(default_factory=list)
     rewards: list[np.ndarray] = field(default_factory=list)
     terminals: list[np.ndarray] = field(default_factory=list)
+
+
+def acting_modules(agent: Pack[Agent]) -> Any:
+    """What is needed for choosing actions: the fewer arrays a call has, the sooner it is under way."""
+    if isinstance(agent, Agent):
+        return {name: agent.modules[name] for name in (REPRESENTATION, MAIN)}
+    return [acting_modules(each) for each in agent]
 
 
 def group_count(actors: int) -> int:
