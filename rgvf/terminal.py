@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.live import Live
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 from rgvf.interrupt import GracefulStop
 from rgvf.studies.study import Conclusion
@@ -70,54 +72,56 @@ class RunProgress:
 
     def __init__(self, console: Console | None = None, every: float = 30.0) -> None:
         self._console = console or Console(stderr=True)
-        self._bar = Progress(
-            TextColumn("{task.fields[frames]}"),
-            BarColumn(bar_width=20),
-            TimeRemainingColumn(compact=True),
-            TextColumn("{task.fields[told]}"),
-            console=self._console,
-            disable=not self._console.is_terminal,
-        )
-        self._task: TaskID | None = None
+        self._live = Live(console=self._console, auto_refresh=False, transient=False)
         self._every, self._last = every, 0.0
 
     def __enter__(self) -> RunProgress:
-        self._bar.start()
+        if self._console.is_terminal:
+            self._live.start()
         return self
 
     def __exit__(self, *raised: object) -> None:
-        self._bar.stop()
+        self._live.stop()
 
     def warn(self, message: str) -> None:
         self._console.print(f"rgvf: {message}", highlight=False, soft_wrap=True)
 
     def progress(self, frames: int, total: int, speed: float, lines: list[dict[str, Any]]) -> None:
-        told = _told(speed, lines)
+        now = time.monotonic()
         if self._console.is_terminal:
-            if self._task is None:
-                self._task = self._bar.add_task("", total=total, completed=frames, frames="", told="")
-            self._bar.update(self._task, completed=frames, frames=f"{_short(frames)}/{_short(total)} frames", told=told)
-        elif lines and time.monotonic() - self._last > self._every:
-            self._last = time.monotonic()
-            self._console.print(f"{_short(frames)}/{_short(total)} frames  {told}", highlight=False, soft_wrap=True)
+            if now - self._last > 0.2 or frames >= total:
+                self._last = now
+                self._live.update(
+                    Text(_told(frames, total, speed, lines), no_wrap=True, overflow="ellipsis"), refresh=True
+                )
+        elif lines and now - self._last > self._every:
+            self._last = now
+            self._console.print(_told(frames, total, speed, lines), highlight=False, soft_wrap=True)
 
 
-def _told(speed: float, lines: list[dict[str, Any]]) -> str:
-    """Frames/s, the mean return, and the losses, averaged over seeds."""
-    if not lines:
-        return "compiling and playing the first games"
-    parts = [f"{speed:,.0f} frames/s"]
+def _told(frames: int, total: int, speed: float, lines: list[dict[str, Any]]) -> str:
+    """What matters most first: frames, time left, return, speed, then the losses; means over seeds."""
+    done = f"{_short(frames)}/{_short(total)} frames"
+    if not lines or not speed:
+        return f"{done}  compiling and playing the first games"
+    left = (total - frames) * len(lines) / speed
     returns = [line["return"] for line in lines if line["return"] is not None]
-    parts.append(f"return {sum(returns) / len(returns):.1f}" if returns else "no game over yet")
+    score = f"return {sum(returns) / len(returns):.1f}" if returns else "no game over yet"
+    parts = [done, f"{_clock(left)} left", score, f"{_short(int(speed))} frames/s"]
     for name in lines[0]:
         if "/" in name:
             mean = sum(line[name] for line in lines) / len(lines)
-            parts.append(f"{name.split('/')[1].replace('_', ' ') if name.startswith('a2c') else name} {mean:.3g}")
+            parts.append(f"{name.removeprefix('a2c/').removesuffix('_loss').removesuffix('/loss')} {mean:.3g}")
     return "  ".join(parts)
 
 
 def _short(frames: int) -> str:
-    return f"{frames / 1e6:.2f}M" if frames >= 1e6 else f"{frames / 1e3:.0f}k"
+    return f"{frames / 1e6:.2f}M" if frames >= 1e6 else f"{frames / 1e3:.3g}k"
+
+
+def _clock(seconds: float) -> str:
+    hours, minutes = divmod(int(seconds) // 60, 60)
+    return f"{hours}:{minutes:02d} h" if hours else f"{minutes}:{int(seconds) % 60:02d}"
 
 
 @contextmanager
