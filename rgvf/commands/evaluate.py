@@ -10,7 +10,7 @@ from typing import Annotated
 import numpy as np
 import tyro
 
-from rgvf.commands import CommandError
+from rgvf.commands import CommandError, parse
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def evaluate(arguments: list[str]) -> None:
     from rgvf.accelerate import use_fast_convolutions
 
     use_fast_convolutions()
-    options = tyro.cli(_Options, args=arguments, prog="rgvf evaluate", description="Whole games with a trained agent.")
+    options = parse(_Options, arguments, "rgvf evaluate", description="Whole games with a trained agent.")
     from rgvf.environments.workers import WorkerError
     from rgvf.training.folder import RunError, RunFolder
     from rgvf.training.play import evaluate

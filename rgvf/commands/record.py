@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from rgvf.commands import CommandError
+from rgvf.commands import CommandError, parse
 
 if TYPE_CHECKING:
     from rgvf.questions import QuestionNetwork
@@ -43,7 +43,7 @@ def record(arguments: list[str]) -> None:
 
     use_fast_convolutions()
     description = "A film of a trained agent playing, with its policy, its value and some of its predictions."
-    options = tyro.cli(_Options, args=arguments, prog="rgvf record", description=description)
+    options = parse(_Options, arguments, "rgvf record", description=description)
     from rgvf.analysis.film import check_suffix, write_film
     from rgvf.terminal import bar
     from rgvf.training.folder import RunError

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
-from rgvf.commands import CommandError
+import tyro
+
+from rgvf.commands import CommandError, parse
 
 Config = TypeVar("Config")
 
@@ -16,8 +18,8 @@ class _Options(Generic[Config]):
     settings: Config
     out: Path
     """Folder for the results. Where it holds some of this study already, the study goes on from them."""
-    variants: tuple[str, ...] = ()
-    """Run these variants only."""
+    variants: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
+    """Run this variant only; give it again for more."""
 
 
 def study(arguments: list[str]) -> None:
@@ -25,6 +27,8 @@ def study(arguments: list[str]) -> None:
         raise CommandError("which study? 'rgvf study list' names them.")
     name, *options = arguments
     if name == "list":
+        if options:
+            raise CommandError("'rgvf study list' takes no options.")
         _list()
     else:
         _run(name, options)
@@ -39,8 +43,6 @@ def _list() -> None:
 
 
 def _run(name: str, arguments: list[str]) -> None:
-    import tyro
-
     from rgvf.studies.folder import FolderError
     from rgvf.studies.registry import STUDIES, find_study
     from rgvf.studies.study import run_study
@@ -48,13 +50,12 @@ def _run(name: str, arguments: list[str]) -> None:
 
     try:
         chosen = find_study(name)
-        options: Any = tyro.cli(
+        options = parse(
             _Options[chosen.config_type],
-            args=arguments,
+            _one_by_one(arguments),
+            f"rgvf study {name}",
             default=_Options(chosen.config_type(), Path("runs") / name),
-            prog=f"rgvf study {name}",
             description=f"{STUDIES[name][1]}.\n\nVariants: {', '.join(chosen.variants)}.",
-            config=(tyro.conf.OmitArgPrefixes,),
         )
         with StudyProgress() as progress:
             conclusion = run_study(chosen, options.settings, options.out, options.variants, progress)
@@ -63,3 +64,16 @@ def _run(name: str, arguments: list[str]) -> None:
     except OSError as error:
         raise CommandError(f"{error.strerror or error}: {error.filename or 'while writing'}") from None
     print_conclusion(conclusion, options.out)
+
+
+def _one_by_one(arguments: list[str]) -> list[str]:
+    """`--variants a b` as `--variants a --variants b`, so that both ways work."""
+    spread: list[str] = []
+    inside = False
+    for argument in arguments:
+        if argument.startswith("--"):
+            inside = argument == "--variants"
+            spread += [] if inside else [argument]
+        else:
+            spread += ["--variants", argument] if inside else [argument]
+    return spread

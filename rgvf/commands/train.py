@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from rgvf.commands import CommandError
+from rgvf.commands import CommandError, parse
 
 DESCRIPTION = "Train an agent that answers random questions about its future; go on with: rgvf train --resume DIR"
 
@@ -45,28 +45,15 @@ def _take_resume(arguments: list[str]) -> tuple[Path | None, list[str]]:
 
 
 def _start(arguments: list[str]) -> None:
-    import tyro
-
     from rgvf.training.config import RunConfig
     from rgvf.training.run import train
 
-    try:
-        options: Any = tyro.cli(
-            _Options[RunConfig],
-            args=arguments,
-            prog="rgvf train",
-            description=DESCRIPTION,
-            config=(tyro.conf.OmitArgPrefixes,),
-        )
-    except ValueError as error:
-        raise CommandError(str(error)) from None
+    options = parse(_Options[RunConfig], arguments, "rgvf train", description=DESCRIPTION)
     out = options.out or _default_folder(options.run)
     _with_progress(out, lambda listener, stop: train(options.run, out, listener, stop))
 
 
 def _resume(out: Path, arguments: list[str]) -> None:
-    import tyro
-
     from rgvf.training.config import RunConfig, differences
     from rgvf.training.folder import RunError, RunFolder
     from rgvf.training.run import resume
@@ -75,9 +62,7 @@ def _resume(out: Path, arguments: list[str]) -> None:
         folder, saved = RunFolder.open(out)
     except RunError as error:
         raise CommandError(str(error)) from None
-    asked = tyro.cli(
-        RunConfig, args=arguments, default=saved, prog="rgvf train --resume", config=(tyro.conf.OmitArgPrefixes,)
-    )
+    asked = parse(RunConfig, arguments, "rgvf train --resume", default=saved)
     for name, (before, now) in differences(saved, asked).items():
         if name != "frames" or now < before:
             raise CommandError(f"the run in {out} has {name} = {before}, not {now}; only more frames can be asked for.")

@@ -33,6 +33,8 @@ class GridWorld:
     def __post_init__(self) -> None:
         if self.size < 1:
             raise ValueError(f"size must be at least 1, not {self.size}")
+        if len(self.goal) != 2 or not all(isinstance(x, (int, np.integer)) for x in self.goal):
+            raise ValueError(f"goal must be a row and a column, not {self.goal}")
         if not all(0 <= x < self.size for x in self.goal):
             raise ValueError(f"goal {self.goal} lies outside the {self.size}×{self.size} room")
 

@@ -67,7 +67,7 @@ class RandomPatches(eqx.Module):
             newest_only: look at the last channel alone: the newest of a stack of frames.
         """
         (height, width, channels), (rows, columns) = observation_shape, patch
-        if height % rows or width % columns:
+        if min(rows, columns) < 1 or height % rows or width % columns:
             raise ValueError(f"patches of {rows}×{columns} do not tile an image of {height}×{width}")
         patches = (height // rows) * (width // columns)
         self.n = patches if n is None else n

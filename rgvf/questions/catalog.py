@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from itertools import product
 
+from rgvf.questions.names import checked_names, names_of
 from rgvf.questions.network import Edge, QuestionNetwork
 
 MHVP_DISCOUNTS = (0.0, *(1 - 1 / (10 * k) for k in range(1, 10)))
@@ -16,8 +17,9 @@ def reward_prediction() -> QuestionNetwork:
     return QuestionNetwork(["reward"], ["next reward"], [("next reward", "reward")])
 
 
-def multi_horizon_values(discounts: Sequence[float] = MHVP_DISCOUNTS) -> QuestionNetwork:
+def multi_horizon_values(discounts: Iterable[float] = MHVP_DISCOUNTS) -> QuestionNetwork:
     """The value of the policy at several discounts. (MHVP, Fedus et al. 2019)"""
+    discounts = tuple(discounts)
     names = [f"value {i}" for i in range(len(discounts))]
     edges: list[Edge] = []
     for name, discount in zip(names, discounts, strict=True):
@@ -31,8 +33,9 @@ def termination_prediction() -> QuestionNetwork:
     return QuestionNetwork(["constant"], ["steps left"], edges)
 
 
-def discounted_sum(features: Sequence[str], discount: float) -> QuestionNetwork:
+def discounted_sum(features: Iterable[str] | int, discount: float) -> QuestionNetwork:
     """The discounted sum of each feature under the policy: Figure 2a of the paper for every feature."""
+    features = names_of("feature node", features)
     names = [f"sum of {feature}" for feature in features]
     edges: list[Edge] = []
     for name, feature in zip(names, features, strict=True):
@@ -40,10 +43,11 @@ def discounted_sum(features: Sequence[str], discount: float) -> QuestionNetwork:
     return QuestionNetwork(features, names, edges)
 
 
-def shallow(features: Sequence[str], actions: Sequence[str] | int) -> QuestionNetwork:
+def shallow(features: Iterable[str] | int, actions: Iterable[str] | int) -> QuestionNetwork:
     """Each feature after each action: one tree of depth 1 per feature."""
-    action_names = _names(actions)
+    features, action_names = names_of("feature node", features), names_of("action", actions)
     asked = [(f"{feature} if {action}", feature, action) for feature in features for action in action_names]
+    checked_names("prediction node", (name for name, _, _ in asked))
     return QuestionNetwork(
         features,
         {name: action for name, _, action in asked},
@@ -52,7 +56,7 @@ def shallow(features: Sequence[str], actions: Sequence[str] | int) -> QuestionNe
     )
 
 
-def full_tree(feature: str, actions: Sequence[str] | int, depth: int) -> QuestionNetwork:
+def full_tree(feature: str, actions: Iterable[str] | int, depth: int) -> QuestionNetwork:
     """The sum of a feature along every action sequence of up to `depth` steps: Figure 2b of the paper.
 
     A node is named by its action sequence in the order of doing: "up,left" asks for the sum of the feature over the
@@ -60,12 +64,14 @@ def full_tree(feature: str, actions: Sequence[str] | int, depth: int) -> Questio
     """
     if depth < 1:
         raise ValueError(f"depth must be at least 1, not {depth}")
-    action_names = _names(actions)
+    action_names = names_of("action", actions)
     predictions: dict[str, str] = {}
     edges: list[Edge] = []
     for length in range(1, depth + 1):
         for sequence in product(action_names, repeat=length):
             name = ",".join(sequence)
+            if name in predictions:
+                raise ValueError(f"prediction node {name!r} is named twice: the actions' names run into each other")
             predictions[name] = sequence[0]
             if length > 1:
                 edges.append((name, ",".join(sequence[1:]), 1.0))
@@ -90,7 +96,3 @@ def figure_1a(discount: float = 0.9) -> QuestionNetwork:
         ],
         actions=["a", "b"],
     )
-
-
-def _names(actions: Sequence[str] | int) -> tuple[str, ...]:
-    return tuple(map(str, range(actions))) if isinstance(actions, int) else tuple(actions)

@@ -6,8 +6,11 @@ sequence of actions. Terms that can be true of one future are told together.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from rgvf.questions.network import QuestionNetwork
 
@@ -28,8 +31,9 @@ class _Term:
     last: int = 0  # the last step that the subject looks at
 
     def sequence(self) -> tuple[str | None, ...]:
+        """The actions, without what the policy does at their end; but what comes before a tail stays."""
         actions = self.actions
-        while actions and actions[-1] is None:
+        while actions and actions[-1] is None and self.tail is None:
             actions = actions[:-1]
         return actions
 
@@ -48,9 +52,9 @@ def describe(network: QuestionNetwork, node: str | int | None = None) -> str:
     if node is None:
         return "\n".join(f"{name}: {describe(network, name)}" for name in network.predictions)
     number = network.index.get(node) if isinstance(node, str) else node
-    if number is None or not 0 <= number < network.n_predictions:
+    if not isinstance(number, (int, np.integer)) or not 0 <= number < network.n_predictions:
         raise ValueError(f"there is no prediction node {node!r}")
-    terms = _merged(_unroll(_outgoing(network), network, number))
+    terms = _merged(_unroll(_outgoing(network), network, int(number)))
     groups: list[tuple[tuple[str | None, ...], str | None, list[_Term]]] = []
     for term in sorted(terms, key=lambda t: (-len(t.sequence()), -t.last)):
         for sequence, tail, members in groups:
@@ -79,9 +83,9 @@ def _outgoing(network: QuestionNetwork) -> list[list[tuple[int, float]]]:
 
 def _unroll(outgoing: list[list[tuple[int, float]]], network: QuestionNetwork, node: int) -> list[_Term]:
     terms: list[_Term] = []
-    pending: list[tuple[int, float, tuple[str | None, ...], frozenset[int]]] = [(node, 1.0, (), frozenset())]
+    pending = deque[tuple[int, float, tuple[str | None, ...], frozenset[int]]]([(node, 1.0, (), frozenset())])
     while pending:
-        node, weight, before, passed = pending.pop(0)
+        node, weight, before, passed = pending.popleft()
         action = network.conditions[node]
         name = None if action is None else network.actions[action]
         after = (*before, name)
@@ -94,7 +98,7 @@ def _unroll(outgoing: list[list[tuple[int, float]]], network: QuestionNetwork, n
             if target >= network.n_predictions:
                 feature = network.features[target - network.n_predictions]
                 terms.append(_Term(weight * edge, after, len(after), feature, last=len(after)))
-            elif target in passed or target == node or len(terms) + len(pending) > MOST_TERMS:
+            elif target in passed or target == node or len(terms) + len(pending) + len(after) > MOST_TERMS:
                 answer = f"the answer to question {network.predictions[target]!r}"
                 terms.append(_Term(weight * edge, after, len(after), answer, last=len(after)))
             else:

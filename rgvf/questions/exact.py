@@ -22,9 +22,12 @@ class FiniteMDP:
     """[states], true where arriving ends the episode; None if nothing does."""
 
     def __post_init__(self) -> None:
-        states = len(self.transition)
-        if self.transition.ndim != 3 or self.transition.shape[2] != states:
+        object.__setattr__(self, "transition", np.asarray(self.transition, float))
+        if self.terminal is not None:
+            object.__setattr__(self, "terminal", np.asarray(self.terminal, bool))
+        if self.transition.ndim != 3 or self.transition.shape[0] != self.transition.shape[2]:
             raise ValueError(f"transition must be [states, actions, states], not {self.transition.shape}")
+        states = len(self.transition)
         if (self.transition < 0).any() or not np.allclose(self.transition.sum(-1), 1):
             raise ValueError("each row of transition must be a probability distribution over next states")
         for name, values in self.features.items():
@@ -52,6 +55,7 @@ def exact_answers(network: QuestionNetwork, mdp: FiniteMDP, policy: np.ndarray) 
         [states, n_p]; 0 in terminal states.
     """
     states, actions, _ = mdp.transition.shape
+    policy = np.asarray(policy, float)
     if policy.shape != (states, actions):
         raise ValueError(f"policy must have shape {(states, actions)}, not {policy.shape}")
     if (policy < 0).any() or not np.allclose(policy.sum(-1), 1):

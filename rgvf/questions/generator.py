@@ -8,17 +8,18 @@ node's only edge (the paper's text and figure; its pseudocode adds a second).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from rgvf.questions.catalog import discounted_sum, shallow
+from rgvf.questions.names import names_of
 from rgvf.questions.network import Edge, QuestionNetwork
 
 
 def random_network(
-    features: Sequence[str] | int,
-    actions: Sequence[str] | int,
+    features: Iterable[str] | int,
+    actions: Iterable[str] | int,
     *,
     discount: float = 0.95,
     depth: int = 8,
@@ -40,7 +41,7 @@ def random_network(
     Returns:
         A network of n_f + depth · repeat · |actions| predictions; node "l.i" is number i of layer l.
     """
-    feature_names, action_names = _names("f", features), _names("", actions)
+    feature_names, action_names = names_of("feature node", features, "f"), names_of("action", actions)
     _check(discount, depth, repeat, feature_names, action_names)
     rng = np.random.default_rng(seed)
     predictions: dict[str, int | None] = {}
@@ -69,7 +70,7 @@ def random_network(
 
 
 def random_discounted_sums(
-    actions: Sequence[str] | int,
+    actions: Iterable[str] | int,
     *,
     n_features: int = 16,
     discount: float = 0.95,
@@ -81,23 +82,20 @@ def random_discounted_sums(
 
     Features are named `feature` and a number, from 0.
     """
-    count = n_features + depth * repeat * len(_names("", actions))
-    network = discounted_sum(_names(feature, count), discount)
+    actions = names_of("action", actions)
+    count = n_features + depth * repeat * len(actions)
+    network = discounted_sum(names_of("feature node", count, feature), discount)
     return QuestionNetwork(network.features, network.predictions, network.edges, actions)
 
 
 def random_shallow(
-    actions: Sequence[str] | int, *, depth: int = 8, repeat: int = 16, feature: str = "f"
+    actions: Iterable[str] | int, *, depth: int = 8, repeat: int = 16, feature: str = "f"
 ) -> QuestionNetwork:
     """The shallow ablation: depth · repeat features, each predicted one step ahead after every action.
 
     Features are named `feature` and a number, from 0.
     """
-    return shallow(_names(feature, depth * repeat), actions)
-
-
-def _names(prefix: str, names: Sequence[str] | int) -> tuple[str, ...]:
-    return tuple(f"{prefix}{i}" for i in range(names)) if isinstance(names, int) else tuple(names)
+    return shallow(names_of("feature node", depth * repeat, feature), actions)
 
 
 def _check(discount: float, depth: int, repeat: int, features: Sequence[str], actions: Sequence[str]) -> None:

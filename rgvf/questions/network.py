@@ -9,16 +9,19 @@ where the condition on the action is optional, and the policy acts otherwise.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rgvf.questions.loops import loop_radius, strongly_connected
+from rgvf.questions.names import checked_names, names_of
 
 if TYPE_CHECKING:
     from rgvf.questions.targets import EdgeTable
@@ -55,10 +58,10 @@ class QuestionNetwork:
 
     def __init__(
         self,
-        features: Sequence[str],
-        predictions: Mapping[str, str | int | None] | Sequence[str],
+        features: Iterable[str],
+        predictions: Mapping[str, str | int | None] | Iterable[str],
         edges: Iterable[tuple[str, str] | Edge],
-        actions: Sequence[str] | int = (),
+        actions: Iterable[str] | int = (),
     ) -> None:
         """Build and check a network.
 
@@ -72,18 +75,23 @@ class QuestionNetwork:
         Raises:
             ValueError: names the node that is wrong and says why.
         """
-        action_names = tuple(map(str, range(actions))) if isinstance(actions, int) else tuple(actions)
+        action_names = names_of("action", actions)
+        features = names_of("feature node", features)
         if not isinstance(predictions, Mapping):
-            predictions = _mapping_without_repeats(predictions)
-        _check_names(features, predictions, action_names)
+            predictions = dict.fromkeys(names_of("prediction node", predictions))
+        _check_names(features, predictions)
         conditions = tuple(_action_number(node, condition, action_names) for node, condition in predictions.items())
         set_field = object.__setattr__  # the way to initialise a frozen dataclass
-        set_field(self, "features", tuple(features))
+        set_field(self, "features", features)
         set_field(self, "predictions", tuple(predictions))
         set_field(self, "conditions", conditions)
         set_field(self, "edges", _checked_edges(edges, features, predictions))
         set_field(self, "actions", action_names)
         _ = self.needs_termination  # refuses loops that amplify
+
+    def __getstate__(self) -> dict[str, object]:
+        """The fields alone: what is derived from them is derived again."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     def __repr__(self) -> str:
         counts = (
@@ -106,7 +114,7 @@ class QuestionNetwork:
     @cached_property
     def index(self) -> Mapping[str, int]:
         """The column of each node: predictions 0 … n_p − 1, then features n_p … n_p + n_f − 1."""
-        return {name: i for i, name in enumerate(self.predictions + self.features)}
+        return MappingProxyType({name: i for i, name in enumerate(self.predictions + self.features)})
 
     @cached_property
     def edge_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -211,32 +219,13 @@ class QuestionNetwork:
         return load(path)
 
 
-def _mapping_without_repeats(names: Sequence[str]) -> dict[str, None]:
-    _refuse_repeats("prediction node", names)
-    return dict.fromkeys(names)
-
-
-def _refuse_repeats(kind: str, names: Iterable[Any]) -> None:
-    seen: set[Any] = set()
-    for name in names:
-        if name in seen:
-            raise ValueError(f"{kind} {name!r} is named twice")
-        seen.add(name)
-
-
-def _check_names(features: Sequence[str], predictions: Iterable[str], actions: Sequence[str]) -> None:
-    predictions = list(predictions)
-    for kind, names in (("feature node", features), ("prediction node", predictions), ("action", actions)):
-        if isinstance(names, str):
-            raise ValueError(f"{kind}s must be a sequence of names, not the single string {names!r}")
-        for name in names:
-            if not isinstance(name, str) or not name:
-                raise ValueError(f"{kind} {name!r}: a name must be a non-empty string")
-        _refuse_repeats(kind, names)
+def _check_names(features: Sequence[str], predictions: Mapping[str, object]) -> None:
+    checked_names("prediction node", predictions)
     if not predictions:
         raise ValueError("the network has no prediction nodes: it asks nothing")
+    known = set(features)
     for name in predictions:
-        if name in set(features):
+        if name in known:
             raise ValueError(f"node {name!r} is both a feature and a prediction node")
 
 
@@ -263,9 +252,11 @@ def _checked_edges(
     known_features, known_predictions = set(features), set(predictions)
     checked: list[Edge] = []
     for edge in edges:
-        if isinstance(edge, str) or len(edge) not in (2, 3):
+        if not isinstance(edge, (tuple, list)) or len(edge) not in (2, 3):
             raise ValueError(f"an edge is (from, to) or (from, to, weight), not {edge!r}")
         source, target, *rest = edge
+        if not isinstance(source, str) or not isinstance(target, str):
+            raise ValueError(f"edge {edge!r}: nodes are named by strings")
         where = f"edge {source!r} → {target!r}"
         if source in known_features:
             raise ValueError(f"{where}: starts at the feature node {source!r}; only prediction nodes ask")

@@ -33,6 +33,7 @@ class EdgeTable(NamedTuple):
 
     rounds: tuple[Gather, ...]
     condition: Array  # int [n_p]: the action, or UNCONDITIONED
+    feature: Array  # int [n_f]: the features, in order; its length is what matters
 
 
 def edge_table(network: QuestionNetwork) -> EdgeTable:
@@ -52,7 +53,10 @@ def edge_table(network: QuestionNetwork) -> EdgeTable:
         rows = sums
     rounds.append(_rectangle(rows))
     condition = np.array([UNCONDITIONED if c is None else c for c in network.conditions], np.int32)
-    return EdgeTable(tuple(rounds), condition)
+    table = EdgeTable(tuple(rounds), condition, np.arange(network.n_features, dtype=np.int32))
+    for array in (*(a for each in rounds for a in each), table.condition, table.feature):
+        array.flags.writeable = False
+    return table
 
 
 def _rectangle(rows: list[list[tuple[int, float]]]) -> Gather:
@@ -76,8 +80,14 @@ def targets(table: EdgeTable, features: Array, next_answers: Array, terminal: Ar
     Returns:
         [..., n_p]. Nothing here stops gradients; a loss must.
     """
-    xp = next_answers.__array_namespace__()
-    alive = xp.where(terminal[..., None], xp.zeros_like(next_answers), next_answers)
+    for what, given, table_size in (
+        ("features", features, table.feature),
+        ("next_answers", next_answers, table.condition),
+    ):
+        if given.shape[-1] != table_size.shape[-1]:
+            raise ValueError(f"{what} must end in an axis of {table_size.shape[-1]}, not {given.shape[-1]}")
+    xp = _namespace(features, next_answers, terminal)
+    alive = xp.where(xp.asarray(terminal)[..., None], xp.zeros_like(next_answers), next_answers)
     values = xp.concat([alive, features], axis=-1)
     for index, weight in table.rounds:
         columns = [weight[:, c] * xp.take(values, index[:, c], axis=-1, mode="clip") for c in range(index.shape[1])]
@@ -89,4 +99,11 @@ def targets(table: EdgeTable, features: Array, next_answers: Array, terminal: Ar
 
 def mask(table: EdgeTable, actions: Array) -> Array:
     """Which nodes learn from a step: the unconditioned, and those whose action was taken. [...] → bool [..., n_p]."""
-    return (table.condition == UNCONDITIONED) | (table.condition == actions[..., None])
+    taken = _namespace(actions).asarray(actions)[..., None]
+    return (table.condition == UNCONDITIONED) | (table.condition == taken)
+
+
+def _namespace(*arrays: Array) -> Any:
+    """The library of the arrays: JAX where one of them is its, else NumPy."""
+    spaces = [array.__array_namespace__() for array in arrays if hasattr(array, "__array_namespace__")]
+    return next((space for space in spaces if space is not np), np)

@@ -21,17 +21,17 @@ class Claim:
     check: str
     """The statement as a check on the data."""
     holds: bool | None
-    """None: a variant that it needs was not run."""
+    """None: it cannot be told from this data."""
     figures: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        verdict = {True: "holds", False: "does not hold", None: "not checked: needs variants that were not run"}
+        verdict = {True: "holds", False: "does not hold", None: "not checked: needs all its variants and two seeds"}
         return {**asdict(self), "verdict": verdict[self.holds]}
 
 
 def falls(claim: str, check: str, finals: Mapping[str, np.ndarray], order: list[str]) -> Claim:
     """Each variant in `order` ends clearly lower than the one before it."""
-    if not all(name in finals for name in order):
+    if not _enough(finals, order):
         return Claim(claim, check, None)
     pairs = itertools.pairwise(order)
     holds = all(clearly_lower(finals[after], finals[before]) for before, after in pairs)
@@ -40,7 +40,7 @@ def falls(claim: str, check: str, finals: Mapping[str, np.ndarray], order: list[
 
 def beats(claim: str, check: str, finals: Mapping[str, np.ndarray], better: str, worse: list[str]) -> Claim:
     """One variant ends clearly lower than each of the others."""
-    if not all(name in finals for name in [better, *worse]):
+    if not _enough(finals, [better, *worse]):
         return Claim(claim, check, None)
     holds = all(clearly_lower(finals[better], finals[name]) for name in worse)
     return Claim(claim, check, holds, figures(finals, [better, *worse]))
@@ -50,7 +50,7 @@ def matches(
     claim: str, check: str, finals: Mapping[str, np.ndarray], names: list[str], reference: str, within: float
 ) -> Claim:
     """Each variant's mean is no more than `within` above the reference's."""
-    if not all(name in finals for name in [*names, reference]):
+    if not _enough(finals, [*names, reference]):
         return Claim(claim, check, None)
     holds = all((finals[name] - finals[reference]).mean() < within for name in names)
     return Claim(claim, check, holds, {**figures(finals, [*names, reference]), "within": within})
@@ -58,3 +58,8 @@ def matches(
 
 def figures(finals: Mapping[str, np.ndarray], names: list[str]) -> dict[str, Any]:
     return {name: estimate(finals[name])._asdict() for name in names}
+
+
+def _enough(finals: Mapping[str, np.ndarray], names: list[str]) -> bool:
+    """Every variant was run, with seeds enough to tell a difference from luck."""
+    return all(name in finals and len(finals[name]) > 1 for name in names)

@@ -207,10 +207,10 @@ class GridStudy:
     def is_whole(self, config: GridConfig, result: Result) -> bool:
         try:
             read = GridResult.from_json(result)
-        except (KeyError, TypeError, ValueError):
+            expected = (config.seeds, len(read.frames)), (config.seeds, config.world.n_states)
+            return (read.mse.shape, read.values.shape) == expected and read.frames[-1] >= config.frames
+        except (IndexError, KeyError, TypeError, ValueError):
             return False
-        expected = (config.seeds, len(read.frames)), (config.seeds, config.world.n_states)
-        return (read.mse.shape, read.values.shape) == expected and read.frames[-1] >= config.frames
 
     def conclude(self, config: GridConfig, results: Mapping[str, Result], folder: StudyFolder) -> Conclusion:
         read = {name: GridResult.from_json(result) for name, result in results.items()}

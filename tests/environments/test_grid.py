@@ -68,7 +68,9 @@ def test_reset_is_uniform():
     assert abs(counts - 1000).max() < 150
 
 
-@pytest.mark.parametrize(("size", "goal"), [(0, (0, 0)), (-1, (0, 0)), (3, (0, 3)), (3, (-1, 0))])
+@pytest.mark.parametrize(
+    ("size", "goal"), [(0, (0, 0)), (-1, (0, 0)), (3, (0, 3)), (3, (-1, 0)), (3, (0,)), (3, (0.5, 1))]
+)
 def test_impossible_rooms_are_refused(size, goal):
     with pytest.raises(ValueError, match=r"size|goal"):
         GridWorld(size, goal)

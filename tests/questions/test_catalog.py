@@ -56,3 +56,10 @@ def test_full_tree_of_depth_2_is_figure_2b():
     assert dict(zip(network.predictions, network.conditions, strict=True))["b,a"] == 1  # b is done first
     with pytest.raises(ValueError, match="depth"):
         full_tree("f", 2, 0)
+
+
+def test_names_that_run_into_each_other_are_refused():
+    with pytest.raises(ValueError, match="named twice"):
+        shallow(["x", "x if y"], ["y if z", "z"])
+    with pytest.raises(ValueError, match="named twice"):
+        full_tree("f", ["a", "a,a"], 2)

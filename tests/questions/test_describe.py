@@ -1,3 +1,5 @@
+import itertools
+
 import pytest
 
 from rgvf.questions import QuestionNetwork, figure_1a, full_tree, multi_horizon_values, random_network, shallow
@@ -86,3 +88,21 @@ def test_by_number_and_by_name():
     for wrong in ("nope", 2, -1):
         with pytest.raises(ValueError, match="no prediction node"):
             network.describe(wrong)
+
+
+def test_what_the_policy_does_before_an_action_is_kept_up():
+    asked = QuestionNetwork(
+        ["f"],
+        {"keep": "L", "later": None, "then": "R"},
+        [("keep", "f"), ("keep", "keep", 0.5), ("later", "keep"), ("then", "later")],
+        ["L", "R"],
+    )
+    assert asked.describe("later").startswith("if I do what the policy does and keep doing L from then on,")
+    assert asked.describe("then").startswith("if I do R, then what the policy does and keep doing L from then on,")
+
+
+def test_a_long_chain_ends_in_a_reference():
+    names = [f"n{i}" for i in range(2000)]
+    edges = [("n0", "f"), *((b, a) for a, b in itertools.pairwise(names))]
+    words = QuestionNetwork(["f"], names, edges).describe("n1999")
+    assert words == "following the policy, what is the expected answer to question 'n1898' 101 steps ahead?"

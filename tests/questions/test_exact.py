@@ -122,3 +122,10 @@ def test_a_transition_that_is_no_distribution_is_refused():
         FiniteMDP(np.full((2, 2, 2), 0.6), {})
     with pytest.raises(ValueError, match="'f' has shape"):
         FiniteMDP(np.full((2, 2, 2), 0.5), {"f": np.ones(3)})
+
+
+def test_plain_lists_and_integers_will_do():
+    chain = [[[0.0, 1.0, 0.0]], [[0.0, 0.0, 1.0]], [[0.0, 0.0, 1.0]]]
+    mdp = FiniteMDP(chain, {"constant": np.ones(1)}, [0, 0, 1])  # pyright: ignore[reportArgumentType]
+    answers = exact_answers(termination_prediction(), mdp, [[1.0]] * 3)  # pyright: ignore[reportArgumentType]
+    np.testing.assert_allclose(answers[:, 0], [2, 1, 0])

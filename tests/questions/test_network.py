@@ -1,3 +1,4 @@
+import copy
 import dataclasses
 import itertools
 import math
@@ -42,6 +43,16 @@ def network(**changes):
         (dict(features=["f", "f"]), "'f'", "twice"),
         (dict(features=["f", "x"]), "'x'", "both a feature and a prediction"),
         (dict(features=[""]), "''", "non-empty"),
+        (dict(features="f"), "'f'", "single string"),
+        (dict(predictions="xy"), "'xy'", "single string"),
+        (dict(actions="ab"), "'ab'", "single string"),
+        (dict(actions=-1), "-1", "how many"),
+        (dict(actions=True), "True", "how many"),
+        (dict(actions=2.5), "2.5", "how many"),
+        (dict(features=["\ud800"]), "ud800", "surrogates"),
+        (dict(predictions=[["x"]]), "['x']", "non-empty string"),
+        (dict(edges=[3]), "3", "an edge is"),
+        (dict(edges=[(["x"], "f")]), "['x']", "strings"),
     ],
 )
 def test_a_wrong_network_is_refused_with_the_node_named(changes, named, why):
@@ -85,6 +96,21 @@ def test_only_undiscounted_sums_and_what_looks_at_them_need_termination():
 def test_a_zero_weight_edge_does_not_close_a_loop():
     asked = QuestionNetwork(["f"], ["a", "b"], [("a", "f"), ("a", "b", 3.0), ("b", "a", 0.0), ("b", "f")])
     assert all(len(part) == 1 for part in asked.loops)
+
+
+def test_counts_may_be_numpy_s_and_names_may_come_from_generators():
+    asked = QuestionNetwork((f for f in ["f"]), (p for p in "xy"), (e for e in [("x", "f"), ("y", "x")]), np.int64(2))  # pyright: ignore
+    assert asked == QuestionNetwork(["f"], ["x", "y"], [["x", "f"], ["y", "x", np.float32(1)]], ["0", "1"])  # pyright: ignore
+
+
+def test_a_copy_is_equal_whatever_was_derived_before():
+    network = figure_1a()
+    _ = network.table, network.index, network.dense
+    assert copy.deepcopy(network) == network
+    with pytest.raises(TypeError):
+        network.index["x"] = 1  # pyright: ignore[reportIndexIssue]
+    with pytest.raises(ValueError, match="read-only"):
+        network.table.rounds[0].weight[:] = 5
 
 
 def test_immutable_and_compared_by_content():

@@ -1,3 +1,4 @@
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -61,3 +62,19 @@ def test_a_node_learns_only_where_its_action_was_taken():
     # Nodes 1, 2, 5, 6 are unconditioned; 3 asks about action a (0), 4 about b (1).
     learns = mask(figure_1a().table, np.array([[0], [1]]))
     np.testing.assert_array_equal(learns[:, 0], [[1, 1, 1, 0, 1, 1], [1, 1, 0, 1, 1, 1]])
+
+
+def test_arrays_of_the_wrong_width_are_refused():
+    table = figure_1a().table
+    for features, answers in ((3, 6), (2, 5)):
+        with pytest.raises(ValueError, match="must end in an axis of"):
+            targets(table, np.ones(features), np.ones(answers), np.array(False))
+
+
+def test_single_steps_plain_flags_and_mixed_arrays():
+    network = figure_1a()
+    features, answers = np.array([1.0, 2.0], np.float32), np.arange(6, dtype=np.float32)
+    expected = by_definition(network, features, answers, np.array(0))
+    np.testing.assert_allclose(targets(network.table, features, answers, False), expected)
+    np.testing.assert_allclose(jax.jit(lambda f: targets(network.table, f, answers, False))(features), expected)
+    np.testing.assert_array_equal(mask(network.table, 0), [1, 1, 1, 0, 1, 1])

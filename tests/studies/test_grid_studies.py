@@ -9,6 +9,7 @@ from rgvf.studies import FolderError, find_study, grid_random, grid_touch, run_s
 from rgvf.studies.claims import beats, falls, matches
 from rgvf.studies.grid import GridConfig, GridResult, merged_states_error, random_features
 
+EMPTY = b'{"frames": [], "mse": [[], []], "values": [[0,0,0,0,0,0,0,0,0],[0,0,0,0,0,0,0,0,0]]}'
 SMALL = GridConfig(seeds=2, frames=640, size=3, evaluations=4)
 
 
@@ -69,7 +70,7 @@ def test_the_folder_holds_what_a_reader_needs(touch_twice):
     assert rows[-1].startswith("tree-2,1,640,")
     claims = json.loads((whole / "claims.json").read_text())["claims"]
     assert {claim["verdict"] for claim in claims if claim["holds"] is None} == {
-        "not checked: needs variants that were not run"
+        "not checked: needs all its variants and two seeds"
     }
     for picture in conclusion.pictures:
         assert picture.stat().st_size > 1000
@@ -99,7 +100,7 @@ def test_a_damaged_result_is_run_again(touch_twice):
     whole, *_ = touch_twice
     path = whole / "results" / "tree-1.json"
     good = path.read_bytes()
-    for bad in (good[: len(good) // 2], b"", b"{}", b"[]", b'{"frames": [0], "mse": 3, "values": null}'):
+    for bad in (good[: len(good) // 2], b"", b"{}", b"[]", b'{"frames": [0], "mse": 3, "values": null}', EMPTY):
         path.write_bytes(bad)
         recorder = Recorder()
         run_study(find_study("grid-touch"), SMALL, whole, ["random", "tree-1"], recorder)
@@ -152,6 +153,8 @@ def test_claims_are_checks_on_the_data():
     assert matches("", "", finals, ["b"], "c", 0.05).holds is True
     assert matches("", "", finals, ["c"], "a", 0.05).holds is False
     assert beats("", "", finals, "a", ["missing"]).holds is None
+    one_seed = {name: values[:1] for name, values in finals.items()}
+    assert beats("", "", one_seed, "a", ["b"]).holds is None
 
 
 def test_claims_of_the_touch_study_follow_made_up_results():
