@@ -146,6 +146,8 @@ def print_conclusion(conclusion: Conclusion, out: Path) -> None:
     console.print("\nThe paper's claims, in this data:")
     for claim in conclusion.claims:
         console.print(f"  {MARKS[claim.holds]}: {claim.claim}")
+    if conclusion.caution:
+        console.print(f"  ({conclusion.caution})")
     console.print("\nPictures:")
     for picture in conclusion.pictures:
         console.print(f"  {picture}")

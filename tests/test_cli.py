@@ -86,4 +86,5 @@ def test_a_finished_study_prints_its_table_claims_and_pictures(capsys, tmp_path)
     assert status == 0
     assert "tree-1" in printed.out
     assert "not checked" in printed.out
+    assert "With 64 frames and 1 seed; the claims are about 1,000,000 frames and 5 seeds" in printed.out
     assert str(tmp_path / "out" / "values.png") in printed.out

@@ -226,7 +226,17 @@ class GridStudy:
             merged = "" if ask is None else f"{merged_states_error(config, *ask(config, 0)):.4f}"
             mean, error = estimate(result.final)
             table.append((name, f"{mean:.4f}", f"{error:.4f}", merged))
-        return Conclusion(table, claims, pictures)
+        return Conclusion(table, claims, pictures, _caution(config))
+
+
+def _caution(config: GridConfig) -> str:
+    paper = GridConfig()
+    if config.frames >= paper.frames and config.seeds >= paper.seeds:
+        return ""
+    return (
+        f"With {config.frames:,} frames and {config.seeds} seed{'s' * (config.seeds > 1)}; the claims are about "
+        f"{paper.frames:,} frames and {paper.seeds} seeds, and may come out otherwise there."
+    )
 
 
 def merged_states_error(config: GridConfig, network: QuestionNetwork, feature: Feature) -> float:

@@ -23,6 +23,8 @@ class Conclusion:
     """A short table for people, its header first."""
     claims: list[Claim]
     pictures: list[Path]
+    caution: str = ""
+    """Why the claims could come out otherwise, where less was run than the paper did."""
 
 
 class Study(Protocol):
