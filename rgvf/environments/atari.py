@@ -37,6 +37,9 @@ class AtariGame:
     A game that ends while an episode is being started is replaced by a new one, and its return is reported with the
     `first` moment.
 
+    Two consoles take turns, a game each: while one is played, the next game can be opened on the other (`prepare`). To
+    reset an emulator takes as long as some 15 steps.
+
     Args:
         game: one of `GAMES`.
         seed: decides the number of no-ops and, with sticky actions, which ones stick.
@@ -54,23 +57,19 @@ class AtariGame:
             raise ValueError(f"frame_cap must be at least {_SMALLEST_CAP} frames, not {frame_cap}")
         self.name = find_game(game)
         self._episodic_life = episodic_life
-        own_seed, emulator_seed = np.random.SeedSequence(seed).generate_state(2)
+        own_seed, *emulator_seeds = np.random.SeedSequence(seed).generate_state(3)
         self._rng = np.random.Generator(np.random.PCG64(int(own_seed)))
-        self._ale = _emulator(self.name, int(emulator_seed) & 0x7FFFFFFF, sticky, frame_cap)
-        self._actions = self._ale.getMinimalActionSet()
+        self._console, self._other = (
+            _Console(self.name, int(each) & 0x7FFFFFFF, sticky, frame_cap) for each in emulator_seeds
+        )
+        self._actions = self._console.actions
         names = tuple(action.name for action in self._actions)
-        self._opening = [self._actions[_FIRE], self._actions[_SECOND]] if "FIRE" in names else []
         self._spec = HostSpec(SIZE, "uint8", names, frames_per_step=FRAME_SKIP, stack=STACK)
-        self._newest = np.zeros(self._ale.getScreenDims(), np.uint8)
-        self._previous = np.zeros_like(self._newest)
         self._lives = 0
-        self._return = 0.0
         self._length = 0
         self._needs_reset = True
         self._moment: Moment | None = None
-        # What `save` needs: the emulator and the generator just before the game's reset, and the steps since.
-        self._origin = b""
-        self._origin_rng: Mapping[str, Any] = {}
+        self._opened_at: Mapping[str, Any] = {}  # the generator's state just before this game was opened
         self._played = bytearray()
 
     @property
@@ -99,44 +98,28 @@ class AtariGame:
         if not 0 <= action < len(self._actions):
             raise ValueError(f"{self.name} has actions 0 to {len(self._actions) - 1}, not {action}")
         self._played.append(action)
-        before = self._return
-        ended = self._play(self._actions[action])
+        console = self._console
+        before = console.score
+        ended = console.play(self._actions[action])
         self._length += 1
-        terminal = ended and self._ale.game_over(with_truncation=False)
-        lives = self._ale.lives()
+        terminal = ended and console.ale.game_over(with_truncation=False)
+        lives = console.ale.lives()
         # Some games show no lives before they start, and some show none for a while before they end.
         if self._episodic_life and 0 < lives < self._lives and not ended:
             terminal = True
         self._lives = lives
         self._needs_reset = ended
         self._moment = Moment(
-            observation=self._observation(),
-            reward=self._return - before,
+            observation=console.observation(),
+            reward=console.score - before,
             terminal=terminal,
             truncated=ended and not terminal,
             first=False,
             game_over=ended,
-            game_return=self._return,
+            game_return=console.score,
             game_length=self._length,
         )
         return self._moment
-
-    def _play(self, action: Any) -> bool:
-        """One action for four frames. Returns whether the game ended, or reached the cap."""
-        act, ended = self._ale.act, self._ale.game_over
-        for frame in range(FRAME_SKIP):
-            self._return += act(action)
-            if ended():
-                np.maximum(self._newest, self._previous, out=self._newest)
-                return True
-            if frame == FRAME_SKIP - 2:
-                self._ale.getScreenGrayscale(self._previous)
-        self._ale.getScreenGrayscale(self._newest)
-        np.maximum(self._newest, self._previous, out=self._newest)
-        return False
-
-    def _observation(self) -> NDArray[np.uint8]:
-        return cv2.resize(self._newest, SIZE, interpolation=cv2.INTER_AREA)  # pyright: ignore[reportReturnType]
 
     def _start_episode(self) -> Moment:
         finished = None
@@ -144,49 +127,43 @@ class AtariGame:
             self._start_game()
         else:
             self._played.append(_NOOP)
-            if any(self._play(action) for action in [self._actions[_NOOP], *self._opening]):
-                finished = self._return, self._length
+            if self._console.start_life():
+                finished = self._console.score, self._length
                 self._start_game()
         self._needs_reset = False
-        self._lives = self._ale.lives()
-        total, length = finished or (self._return, self._length)
-        self._moment = Moment(self._observation(), 0.0, False, False, True, finished is not None, total, length)
+        console = self._console
+        self._lives = console.ale.lives()
+        total, length = finished or (console.score, self._length)
+        self._moment = Moment(console.observation(), 0.0, False, False, True, finished is not None, total, length)
         return self._moment
 
     def _start_game(self) -> None:
-        # A reset does not erase all of the past: some games (Assault, Tennis) begin differently after another one.
-        self._origin = self._ale.cloneState(include_rng=True).serialize()
-        self._origin_rng = self._rng.bit_generator.state
+        self.prepare()
+        self._console, self._other = self._other, self._console
+        self._opened_at = self._console.opened_at
+        self._console.is_open = False
+        self._length = 0
         self._played.clear()
-        for _ in range(_TRIES):
-            self._return, self._length = 0.0, 0
-            self._ale.reset_game()
-            if self._open_game():
-                return
-        raise RuntimeError(f"{self.name} ended {_TRIES} times before its first step")
 
-    def _open_game(self) -> bool:
-        """No-ops and FIRE after a reset. Returns whether the game still goes on."""
-        for _ in range(int(self._rng.integers(1, NOOP_MAX + 1))):
-            self._return += self._ale.act(self._actions[_NOOP])
-            if self._ale.game_over():
-                return False
-        self._ale.getScreenGrayscale(self._newest)
-        self._previous.fill(0)
-        return not any(self._play(action) for action in self._opening)
+    def prepare(self) -> None:
+        """Open the next game ahead of time, on the console that is not being played."""
+        if not self._other.is_open:
+            self._other.open(self._rng)
 
     def save(self) -> bytes:
-        """How the game began and what was played since, about 10 kB."""
+        """How the game began and what was played since, about 20 kB."""
+        console, following = self._console, self._other
         fields = {
             "game": self.name,
-            "rng": self._origin_rng,
-            "return": self._return,
+            "rng": self._opened_at,
+            "return": console.score,
             "length": self._length,
             "lives": self._lives,
-            "screen": zlib.crc32(self._newest.tobytes()),
+            "screen": zlib.crc32(console.newest.tobytes()),
             "moment": moment_fields(self.moment),
         }
-        return pack("atari", fields, {"origin": self._origin, "actions": bytes(self._played)})
+        parts = {"origin": console.origin, "actions": bytes(self._played), "next": following.before_opening()}
+        return pack("atari", fields, parts)
 
     def restore(self, data: bytes) -> None:
         """Play the game again up to the moment of `save`: some 3,000 steps a second, 27,000 at most.
@@ -198,23 +175,97 @@ class AtariGame:
         fields, parts = unpack("atari", data)
         if fields["game"] != self.name:
             raise ValueError(f"this is the saved state of {fields['game']}; expected {self.name}")
-        self._ale.restoreState(ALEState(parts["origin"]))
+        self._other.rewind(parts["origin"])
         self._rng.bit_generator.state = fields["rng"]
         self.reset()
         for action in parts["actions"]:
             self.step(action)
-        reached = (self._return, self._length, self._lives, zlib.crc32(self._newest.tobytes()))
+        self._other.rewind(parts["next"])
+        console = self._console
+        reached = (console.score, self._length, self._lives, zlib.crc32(console.newest.tobytes()))
         if reached != (fields["return"], fields["length"], fields["lives"], fields["screen"]):
             raise ValueError(
                 f"{self.name} did not repeat itself: was its state saved with other options or another ale-py?"
             )
-        self._moment = Moment(observation=self._observation(), **fields["moment"])
+        self._moment = Moment(observation=console.observation(), **fields["moment"])
 
     def render(self) -> NDArray[np.uint8]:
-        return self._ale.getScreenRGB()
+        return self._console.ale.getScreenRGB()
 
     def close(self) -> None:
         """An emulator holds nothing but memory."""
+
+
+class _Console:
+    """An emulator and what it shows."""
+
+    def __init__(self, game: str, seed: int, sticky: float, frame_cap: int) -> None:
+        self.ale = _emulator(game, seed, sticky, frame_cap)
+        self.actions = self.ale.getMinimalActionSet()
+        has_fire = any(action.name == "FIRE" for action in self.actions)
+        self._opening = [self.actions[_FIRE], self.actions[_SECOND]] if has_fire else []
+        self.newest = np.zeros(self.ale.getScreenDims(), np.uint8)
+        self._previous = np.zeros_like(self.newest)
+        self.score = 0.0
+        """Unclipped return of the game."""
+        self.is_open = False
+        """A game has been opened and waits to be played."""
+        self.origin = b""
+        """The emulator just before the game was opened."""
+        self.opened_at: Mapping[str, Any] = {}
+        """The generator at that time."""
+
+    def open(self, rng: np.random.Generator) -> None:
+        """Reset the emulator and bring it to where the agent takes over."""
+        # A reset does not erase all of the past: some games (Assault, Tennis) begin differently after another one.
+        self.origin = self.before_opening()
+        self.opened_at = rng.bit_generator.state
+        for _ in range(_TRIES):
+            self.score = 0.0
+            self.ale.reset_game()
+            if self._goes_on_after_opening(int(rng.integers(1, NOOP_MAX + 1))):
+                self.is_open = True
+                return
+        raise RuntimeError(f"the game ended {_TRIES} times before its first step")
+
+    def _goes_on_after_opening(self, noops: int) -> bool:
+        for _ in range(noops):
+            self.score += self.ale.act(self.actions[_NOOP])
+            if self.ale.game_over():
+                return False
+        self.ale.getScreenGrayscale(self.newest)
+        self._previous.fill(0)
+        return not any(self.play(action) for action in self._opening)
+
+    def start_life(self) -> bool:
+        """Play on after a lost life. Returns whether the game ended."""
+        return any(self.play(action) for action in [self.actions[_NOOP], *self._opening])
+
+    def play(self, action: Any) -> bool:
+        """One action for four frames. Returns whether the game ended, or reached the cap."""
+        act, ended = self.ale.act, self.ale.game_over
+        for frame in range(FRAME_SKIP):
+            self.score += act(action)
+            if ended():
+                np.maximum(self.newest, self._previous, out=self.newest)
+                return True
+            if frame == FRAME_SKIP - 2:
+                self.ale.getScreenGrayscale(self._previous)
+        self.ale.getScreenGrayscale(self.newest)
+        np.maximum(self.newest, self._previous, out=self.newest)
+        return False
+
+    def observation(self) -> NDArray[np.uint8]:
+        return cv2.resize(self.newest, SIZE, interpolation=cv2.INTER_AREA)  # pyright: ignore[reportReturnType]
+
+    def before_opening(self) -> bytes:
+        """The emulator's state as it is before the next game is opened, opened ahead of time or not."""
+        return self.origin if self.is_open else self.ale.cloneState(include_rng=True).serialize()
+
+    def rewind(self, origin: bytes) -> None:
+        """Go back to a state that `before_opening` gave."""
+        self.ale.restoreState(ALEState(origin))
+        self.is_open = False
 
 
 def _emulator(game: str, seed: int, sticky: float, frame_cap: int) -> ALEInterface:

@@ -14,6 +14,7 @@ from gymnasium.envs.registration import load_env_creator
 from gymnasium.spaces import Box, Discrete
 from numpy.typing import NDArray
 
+from rgvf.environments import catch
 from rgvf.environments.host import HostSpec, Moment
 from rgvf.environments.snapshots import moment_fields, pack, unpack
 
@@ -81,6 +82,9 @@ class GymGame:
         )
         return self._moment
 
+    def prepare(self) -> None:
+        """Nothing can be done ahead in an environment that is being played."""
+
     def _convert(self, observation: Any) -> NDArray[np.generic]:
         return np.array(observation, self._spec.observation_dtype)
 
@@ -120,6 +124,7 @@ class GymGame:
 
 
 def _make(id: str) -> gymnasium.Env[Any, Any]:
+    catch.register()
     with warnings.catch_warnings():
         # Advice to take a newer version, or about render modes, is not for someone who named the version.
         warnings.simplefilter("ignore")

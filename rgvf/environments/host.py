@@ -72,6 +72,10 @@ class Game(Protocol):
 
     def step(self, action: int) -> Moment: ...
 
+    def prepare(self) -> None:
+        """There is time: do what a later step would have to do, if anything. It changes nothing that can be seen."""
+        ...
+
     def save(self) -> bytes:
         """Everything that the future depends on, the newest moment included."""
         ...

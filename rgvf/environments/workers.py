@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import select
 import socket
 import subprocess
 import sys
@@ -26,7 +27,7 @@ from numpy.typing import NDArray
 
 from rgvf.environments.shared import Batch, anonymous_file, layout, map_arrays
 from rgvf.environments.sources import GameSource, source_fields, spec_of
-from rgvf.environments.worker import FAILED, RESET, RESTORE, SAVE, START, STEP, pack_blobs, unpack_blobs
+from rgvf.environments.worker import FAILED, PREPARE, RESET, RESTORE, SAVE, START, STEP, pack_blobs, unpack_blobs
 
 _COMMAND = "import sys; sys.path[:] = sys.argv[3:]; from rgvf.environments.worker import main; main()"
 _PATIENCE = 2.0  # seconds that a worker has to end by itself
@@ -40,7 +41,7 @@ class WorkerError(RuntimeError):
 class Workers:
     """Games in worker processes, stepped in fixed groups.
 
-    Game i lives in process i mod `processes`, so every group is spread over all of them. With two groups the learner
+    Game i lives in process i mod `processes`, so a group is spread over as many as it can be. With two groups the learner
     can act for one while the other plays. Which games act together never depends on timing, and what a game gives
     never depends on where it runs.
 
@@ -64,16 +65,22 @@ class Workers:
         bounds = [self.n * group // groups for group in range(groups + 1)]
         self.groups = tuple(slice(*pair) for pair in itertools.pairwise(bounds))
         self._busy = [False] * groups
-        # early[worker][group]: the answer came while another group's was waited for.
-        self._early = [[False] * groups for _ in range(self.processes)]
+        games = [range(worker, self.n, self.processes) for worker in range(self.processes)]
+        self._shares = [[[i for i in mine if part.start <= i < part.stop] for part in self.groups] for mine in games]
+        self._players = [[w for w, share in enumerate(self._shares) if share[group]] for group in range(groups)]
+        self._awaited = [0] * groups  # workers of each group that have not answered yet
         self._crew: list[tuple[Connection, subprocess.Popen[bytes]]] = []
         self._close = weakref.finalize(self, _dismiss, self._crew, os.getpid())
+        self._ears = select.poll()
+        self._speakers: dict[int, int] = {}
         memory = anonymous_file(layout(self.spec, self.n)[1])
         try:
             self._batch, self._actions = map_arrays(memory, self.spec, self.n)
             self._parts = tuple(self._batch.part(games) for games in self.groups)
-            for _ in range(self.processes):
+            for worker in range(self.processes):
                 self._crew.append(_launch(memory))
+                self._speakers[self._crew[worker][0].fileno()] = worker
+                self._ears.register(self._crew[worker][0].fileno(), select.POLLIN)
             self._start(source, seeds)
         except BaseException:
             self.close()
@@ -86,7 +93,7 @@ class Workers:
         for worker in range(self.processes):
             mine = range(worker, self.n, self.processes)
             order["seeds"] = [(index, int(seeds[index])) for index in mine]
-            order["groups"] = [[i for i in mine if part.start <= i < part.stop] for part in self.groups]
+            order["groups"] = self._shares[worker]
             self._tell(worker, START + json.dumps(order).encode())
         self._hear_all()
 
@@ -101,8 +108,9 @@ class Workers:
             raise RuntimeError(f"group {group} is playing already: receive before sending again")
         self._actions[self.groups[group]] = actions
         self._busy[group] = True
+        self._awaited[group] = len(self._players[group])
         message = STEP + bytes([group])
-        for worker in range(self.processes):
+        for worker in self._players[group]:
             self._tell(worker, message)
 
     def receive(self, group: int = 0) -> Batch:
@@ -110,12 +118,31 @@ class Workers:
         self._must_be_open()
         if not self._busy[group]:
             raise RuntimeError(f"group {group} is not playing: send before receiving")
-        for worker, early in enumerate(self._early):
-            while not early[group]:
-                early[self._hear(worker)[0]] = True
-            early[group] = False
+        while self._awaited[group]:
+            self._listen()
         self._busy[group] = False
         return self._parts[group]
+
+    def first_done(self) -> int:
+        """Wait until any of the groups that play has played its step, and say which: it can be received at once."""
+        self._must_be_open()
+        if not any(self._busy):
+            raise RuntimeError("no group is playing: send before waiting")
+        while True:
+            for group, busy in enumerate(self._busy):
+                if busy and not self._awaited[group]:
+                    return group
+            self._listen()
+
+    def _listen(self) -> None:
+        """Wait for answers to steps and take note of them."""
+        for descriptor, _ in self._ears.poll():
+            self._awaited[self._hear(self._speakers[descriptor])[0]] -= 1
+
+    def prepare(self) -> None:
+        """The learner will be busy for a while: let the games do what they can do ahead of time."""
+        for worker in range(self.processes):
+            self._tell(worker, PREPARE)
 
     def current(self) -> Batch:
         """The newest moments of all games, as views; also after `restore`."""

@@ -6,9 +6,9 @@ be alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -30,8 +30,8 @@ class HostState(NamedTuple):
     """All that a run carries from one update to the next, but the environments themselves; a pack of seeds each."""
 
     agent: Pack[Agent]
-    stack: Pack[tuple[Shaped[Array, "b *observation stack"], ...]]
-    """For each group, the observations before the newest as the agent is shown them: zero before the episode began."""
+    stack: Pack[Shaped[Array, "B *observation stack"]]
+    """The observations before the newest as the agent is shown them: zero before the episode began."""
     key: Pack[Key[Array, ""]]
 
 
@@ -61,7 +61,8 @@ def world_of(spec: HostSpec) -> World:
 class HostLoop:
     """Training in environments that are not part of the compiled program.
 
-    The actors take turns in two groups: while the environments of one step, the device chooses actions for the other.
+    The actors take turns in groups: while the environments of some step, the device chooses actions for another. Which
+    group is ready first changes nothing in what it does.
     """
 
     def __init__(
@@ -77,7 +78,7 @@ class HostLoop:
         self._shape = (len(learners), actors // self.groups)  # seeds and environments of a group
         self._stacks = len(self.spec.observation_shape) == 2
         self._clip = clip_rewards
-        self._times = np.broadcast_to(np.arange(steps, dtype=np.int32)[:, None], (steps, len(learners)))
+        self._open = across_seeds(self._open_one)
         self._act = [across_seeds(partial(self._act_one, group)) for group in range(self.groups)]
         self._update = across_seeds(self._update_one, consumes_first=True)
 
@@ -91,35 +92,42 @@ class HostLoop:
         keys = [jax.random.key(seed) for seed in seeds]
         agents = [each.init(jax.random.fold_in(key, 0)) for each, key in zip(self.learners, keys, strict=True)]
         depth = self.spec.stack - 1 if self._stacks else 0
-        shape = (self._shape[1], *self.spec.observation_shape, depth)
-        stacks = [(jnp.zeros(shape, self.spec.observation_dtype),) * self.groups for _ in keys]
+        shape = (self.actors, *self.spec.observation_shape, depth)
+        stacks = [jnp.zeros(shape, self.spec.observation_dtype) for _ in keys]
         self.workers.reset()
         return HostState(pack(agents), pack(stacks), pack([jax.random.fold_in(key, 1) for key in keys]))
 
     def advance(self, state: HostState) -> tuple[HostState, Pack[Metrics], list[GameEnd]]:
         """One segment of experience and the update that learns from it."""
-        groups = range(self.groups)
-        segments = [_Segment() for _ in groups]
-        stacks = [pick(state.stack, group) for group in groups]
-        keys, update_key, next_key = self._split(state.key)
+        segments = [_Segment() for _ in range(self.groups)]
+        stacks, keys, update_key, next_key = self._open(state.stack, state.key)
         actor = acting_modules(state.agent)
         ends: list[GameEnd] = []
-        before = self.workers.current()
-        for t in range(self.steps):
-            for group in groups:
-                now = self.workers.receive(group) if t else before.part(self.workers.groups[group])
-                if t:
-                    self._note(segments[group], now, t - 1, ends)
-                frame, first = self._show_device(segments[group], now)
-                action, stacks[group] = self._act[group](actor, stacks[group], frame, first, keys, self._times[t])
-                segments[group].actions.append(action)
-                self.workers.send(unpack_array(action).reshape(-1), group)
-        for group in groups:
-            now = self.workers.receive(group)
-            self._note(segments[group], now, self.steps - 1, ends)
-            self._show_device(segments[group], now)
-        agent, metrics = self._update(state.agent, state.stack, *self._collected(segments), update_key)
-        return HostState(agent, by_seed(stacks), next_key), metrics, ends
+        moments = self.workers.current()
+        for group, part in enumerate(self.workers.groups):
+            segments[group].stack = pick(stacks, group)
+            self._play(group, segments[group], moments.part(part), actor, keys)
+        for _ in range(self.groups * self.steps):
+            group = self.workers.first_done()
+            segment, now = segments[group], self.workers.receive(group)
+            self._note(segment, now, ends)
+            if segment.played < self.steps:
+                self._play(group, segment, now, actor, keys)
+            else:
+                self._show_device(segment, now)
+        self.workers.prepare()
+        agent, metrics, stack = self._update(state.agent, state.stack, *self._collected(segments), update_key)
+        return HostState(agent, stack, next_key), metrics, sorted(ends)
+
+    def _play(self, group: int, segment: _Segment, now: Batch, actor: Any, keys: Pack[Array]) -> None:
+        """Choose actions for a group and let its environments step."""
+        frame, first = self._show_device(segment, now)
+        seeds, size = self._shape
+        moment = np.empty((seeds, size + 1), np.int32)  # one small array is sooner on the device than two
+        moment[:, 0], moment[:, 1:] = segment.played, first
+        action, segment.stack = self._act[group](actor, segment.stack, frame, moment, keys)
+        segment.actions.append(action)
+        self.workers.send(unpack_array(action).reshape(-1), group)
 
     def _show_device(self, segment: _Segment, now: Batch) -> tuple[Pack[Array], np.ndarray]:
         """Bring what the environments show to the device, once; the workers overwrite their copy."""
@@ -129,7 +137,8 @@ class HostLoop:
         segment.firsts.append(first)
         return frame, first
 
-    def _note(self, segment: _Segment, now: Batch, step: int, ends: list[GameEnd]) -> None:
+    def _note(self, segment: _Segment, now: Batch, ends: list[GameEnd]) -> None:
+        step = segment.played - 1
         reward = now.reward.reshape(self._shape).copy()
         segment.rewards.append(np.clip(reward, -self._clip, self._clip) if self._clip else reward)
         segment.terminals.append(now.terminal.reshape(self._shape).copy())
@@ -145,15 +154,12 @@ class HostLoop:
             across = np.concatenate([np.stack(getattr(segment, name), 1) for segment in segments], axis=-1)
             yield pack_array(across)
 
-    @cached_property
-    def _split(self) -> Callable[..., Any]:
-        """Keys for the steps, one for the update and one for what follows."""
-
-        def split(key: Key[Array, ""]) -> tuple[Array, Array, Array]:
-            keys = jax.random.split(key, self.steps + 2)
-            return keys[:-2], keys[-2], keys[-1]
-
-        return across_seeds(split)
+    def _open_one(
+        self, stack: Shaped[Array, "B *observation stack"], key: Key[Array, ""]
+    ) -> tuple[tuple[Array, ...], Key[Array, " T"], Key[Array, ""], Key[Array, ""]]:
+        """The stacks of each group; keys for the steps, one for the update and one for what follows."""
+        keys = jax.random.split(key, self.steps + 2)
+        return tuple(jnp.split(stack, self.groups)), keys[:-2], keys[-2], keys[-1]
 
     def _act_one(
         self,
@@ -161,10 +167,11 @@ class HostLoop:
         actor: dict[str, Any],
         stack: Shaped[Array, "b *observation stack"],
         frame: Shaped[Array, "b *observation"],
-        first: Bool[Array, " b"],
+        moment: Int[Array, " 1+b"],
         keys: Key[Array, " T"],
-        time: Int[Array, ""],
     ) -> tuple[Int[Array, " b"], Shaped[Array, "b *observation stack"]]:
+        """`moment` holds the step of the segment, and for each environment whether its episode begins."""
+        time, first = moment[0], moment[1:] > 0
         shown = self._show(stack, frame, first)
         logits, _ = actor[MAIN](actor[REPRESENTATION].step(shown))
         # Chance is drawn for all actors of the seed, so that it does not depend on how they are grouped.
@@ -182,38 +189,46 @@ class HostLoop:
     def _update_one(
         self,
         agent: Agent,
-        stack: tuple[Shaped[Array, "b *observation stack"], ...],
+        stack: Shaped[Array, "B *observation stack"],
         frames: tuple[tuple[Shaped[Array, "b *observation"], ...], ...],
         actions: tuple[tuple[Int[Array, " b"], ...], ...],
         first: Bool[Array, "T+1 B"],
         reward: Float[Array, "T B"],
         terminal: Bool[Array, "T B"],
         key: Key[Array, ""],
-    ) -> tuple[Agent, Metrics]:
-        started = jnp.split(first, self.groups, axis=1)
-        shown = jnp.concatenate([self._unrolled(*group) for group in zip(stack, frames, started, strict=True)], axis=1)
+    ) -> tuple[Agent, Metrics, Shaped[Array, "B *observation stack"]]:
+        shown, stack = self._unrolled(stack, [jnp.concatenate(step) for step in zip(*frames, strict=True)], first)
         action = jnp.concatenate([jnp.stack(group) for group in actions], axis=1)
         trajectory = Trajectory(shown, action, reward, terminal, first)
-        return self.learners[0].update(agent, trajectory, key)
+        return *self.learners[0].update(agent, trajectory, key), stack
 
-    def _unrolled(self, stack: Array, frames: Sequence[Array], first: Array) -> Array:
-        """What the agent was shown at every step: [T+1, b, *observation]."""
+    def _unrolled(self, stack: Array, frames: Sequence[Array], first: Array) -> tuple[Array, Array]:
+        """What the agent was shown at every step, [T+1, B, *observation], and the stack before the last."""
         shown: list[Array] = []
+        before = stack
         for frame, is_first in zip(frames, first, strict=True):
+            before = stack
             shown.append(self._show(stack, frame, is_first))
             stack = shown[-1][..., 1:] if self._stacks else stack
-        return jnp.stack(shown)
+        return jnp.stack(shown), before
 
 
 @dataclass
 class _Segment:
     """What a group of environments went through, step by step."""
 
+    stack: Pack[Array] | None = None
+    """As the next step begins."""
     frames: list[Pack[Array]] = field(default_factory=list)
     firsts: list[np.ndarray] = field(default_factory=list)
     actions: list[Pack[Array]] = field(default_factory=list)
     rewards: list[np.ndarray] = field(default_factory=list)
     terminals: list[np.ndarray] = field(default_factory=list)
+
+    @property
+    def played(self) -> int:
+        """Steps that actions were chosen for."""
+        return len(self.actions)
 
 
 def acting_modules(agent: Pack[Agent]) -> Any:

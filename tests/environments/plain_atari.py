@@ -9,15 +9,18 @@ from rgvf.environments.games import rom_name
 class PlainAtari:
     """Gives (observation, reward, terminal, truncated, first, game over, return, length, lives) for each step.
 
-    `noops` yields the number of no-ops of each reset.
+    `noops` yields the number of no-ops of each reset. Games are played on two consoles in turn.
     """
 
     def __init__(self, game, noops, frame_cap=108_000):
-        self.env = AtariEnv(
-            rom_name(game), obs_type="grayscale", frameskip=1, repeat_action_probability=0.0,
-            max_num_frames_per_episode=frame_cap,
-        )  # fmt: skip
-        self.screen = AtariPreprocessing(self.env, noop_max=0, frame_skip=4, screen_size=84, grayscale_obs=True)
+        self.consoles = []
+        for _ in range(2):
+            self.env = AtariEnv(
+                rom_name(game), obs_type="grayscale", frameskip=1, repeat_action_probability=0.0,
+                max_num_frames_per_episode=frame_cap,
+            )  # fmt: skip
+            screen = AtariPreprocessing(self.env, noop_max=0, frame_skip=4, screen_size=84, grayscale_obs=True)
+            self.consoles.append((self.env, screen))
         self.has_fire = "FIRE" in self.env.get_action_meanings()
         self.noops = noops
         self.next = "new game"
@@ -30,6 +33,8 @@ class PlainAtari:
         return self.play(action)
 
     def new_game(self):
+        self.consoles.reverse()
+        self.env, self.screen = self.consoles[0]
         self.screen.reset()
         for _ in range(next(self.noops)):
             _, reward, terminated, truncated, _ = self.env.step(0)

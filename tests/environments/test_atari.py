@@ -74,7 +74,7 @@ def test_a_game_that_ends_while_the_next_life_is_started_is_not_lost():
     actions = actions_of(game, 400)
     game.reset()
     played = next(index for index, action in enumerate(actions) if game.step(action).terminal)
-    cap = game._ale.getEpisodeFrameNumber() + 6  # reached by the second of the three steps before the next life
+    cap = game._console.ale.getEpisodeFrameNumber() + 6  # reached by the second of the three steps before the next life
 
     moments = compare_with_plain_rules("Breakout", seed=3, steps=played + 40, frame_cap=cap)
     end, following, after = moments[played + 1 : played + 4]
@@ -162,7 +162,7 @@ def test_what_is_not_a_saved_state_is_refused():
 
 
 def _with_another_screen(game):
-    game._newest[0, 0] ^= 1
+    game._console.newest[0, 0] ^= 1
     return game.save()
 
 

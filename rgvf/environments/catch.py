@@ -1,0 +1,64 @@
+"""A task that anything should learn in a minute on a CPU: catch the ball."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+SIZE = 10
+ID = "rgvf/Catch-v0"
+
+_BALL, _PADDLE = 0, 1  # channels
+
+
+class Catch(gymnasium.Env[NDArray[np.uint8], int]):
+    """A ball falls straight down a 10×10 screen, one row a step; the paddle in the last row must be under it.
+
+    The reward is 1 for a ball that is caught and −1 for one that is missed, and ends the episode after nine steps. The
+    observation has a channel for the ball and one for the paddle. Random play scores about −0.8.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 5}
+    observation_space = gymnasium.spaces.Box(0, 255, (SIZE, SIZE, 2), np.uint8)
+    action_space = gymnasium.spaces.Discrete(3)
+
+    def __init__(self, render_mode: str | None = None) -> None:
+        self.render_mode = render_mode
+        self._row = self._column = self._paddle = 0
+
+    def get_action_meanings(self) -> list[str]:
+        return ["left", "stay", "right"]
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[NDArray[np.uint8], dict]:
+        super().reset(seed=seed, options=options)
+        self._row = 0
+        self._column, self._paddle = (int(n) for n in self.np_random.integers(SIZE, size=2))
+        return self._screen(), {}
+
+    def step(self, action: int) -> tuple[NDArray[np.uint8], float, bool, bool, dict]:
+        self._paddle = min(max(self._paddle + int(action) - 1, 0), SIZE - 1)
+        self._row += 1
+        landed = self._row == SIZE - 1
+        reward = (1.0 if self._column == self._paddle else -1.0) if landed else 0.0
+        return self._screen(), reward, landed, False, {}
+
+    def _screen(self) -> NDArray[np.uint8]:
+        screen = np.zeros((SIZE, SIZE, 2), np.uint8)
+        screen[self._row, self._column, _BALL] = 255
+        screen[-1, self._paddle, _PADDLE] = 255
+        return screen
+
+    def render(self) -> NDArray[np.uint8]:
+        """The screen, 16 times as large: the ball red, the paddle green."""
+        picture = np.zeros((SIZE, SIZE, 3), np.uint8)
+        picture[..., :2] = self._screen()
+        return picture.repeat(16, axis=0).repeat(16, axis=1)
+
+
+def register() -> None:
+    """Make the task known to Gymnasium as `ID`."""
+    if ID not in gymnasium.registry:
+        gymnasium.register(ID, entry_point=f"{__name__}:Catch")
