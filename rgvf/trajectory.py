@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Shaped
 
 
@@ -40,3 +41,10 @@ class Trajectory(NamedTuple):
     @property
     def transitions(self) -> Transition:
         return Transition(self.observation[:-1], self.action, self.reward, self.observation[1:])
+
+
+def unit_scale(observation: Shaped[Array, ...]) -> Float[Array, ...]:
+    """Bytes become 0…1; other numbers stay as they are."""
+    if observation.dtype == jnp.uint8:
+        return observation.astype(jnp.float32) / 255
+    return observation.astype(jnp.float32)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import difflib
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import tyro
 
-AGENTS = ("a2c", "rgvf", "rgvf-no-actions", "rgvf-shallow", "rgvf-discounted-sum")
+from rgvf.agents.tasks import TASKS
+
+BASE = "a2c"
+"""The agent without an auxiliary task."""
 
 
 @dataclass(frozen=True)
@@ -17,9 +21,10 @@ class AgentConfig:
     """The agent."""
 
     name: Annotated[str, tyro.conf.arg(name="agent")] = "rgvf"
-    """a2c, rgvf, or an ablation: rgvf-no-actions, rgvf-shallow, rgvf-discounted-sum."""
+    """a2c alone, or what it learns beside: rgvf, rgvf-no-actions, rgvf-shallow, rgvf-discounted-sum, mhvp,
+    reward-prediction, termination-prediction, pixel-control, curl; several are joined by +: rgvf+pixel-control."""
     stop_gradient: bool = False
-    """Let only the auxiliary task train the representation."""
+    """Let only the auxiliary tasks train the representation."""
 
     discount: float = 0.99
     """Of the return that the agent maximises."""
@@ -35,9 +40,11 @@ class AgentConfig:
     """RMSProp's, inside the root."""
     clip_norm: float = 0.5
     """Largest global norm of the main task's gradient."""
-    c: float = 1.0
-    """Mixing coefficient: multiplies the auxiliary task's learning rate."""
+    c: tuple[float, ...] = (1.0,)
+    """Mixing coefficient: multiplies an auxiliary task's learning rate; one for all tasks, or one for each."""
 
+    questions: str | None = None
+    """A question network of your own, a JSON file, for rgvf to ask in place of a random one."""
     depth: int = 8
     """Action-conditional layers of the question network."""
     repeat: int = 16
@@ -53,31 +60,78 @@ class AgentConfig:
     feature_kind: Literal["auto", "patches", "linear"] = "auto"
     """Random features: of image patches, or of the whole observation; auto: patches where it is an image."""
 
+    horizons: int = 10
+    """Values that mhvp predicts: their horizons are spread from 1 to 100 steps."""
+    pixel_discount: float = 0.9
+    """Discount of pixel-control."""
+    curl_margin: int = 0
+    """Pixels that curl's crops are smaller by; 0: 4, or 2 where the image is smaller than 36×36."""
+    curl_outputs: int = 128
+    """Numbers that curl compares two crops by."""
+    curl_step: float = 0.001
+    """Step of curl's moving averages."""
+    curl_layer_norm: bool = False
+    """Normalise the layers of curl's encoder, as CURL's authors did."""
+    curl_logit_scale: float = 1.0
+    """Multiplies curl's similarities; CURL's authors took 0.1."""
+
     representation: Literal["auto", "conv", "small-conv", "mlp"] = "auto"
     """conv: the paper's, for images from 36×36; small-conv: for smaller ones; mlp: 64-64."""
     hidden: int = 512
     """Units of the hidden layer of each head."""
 
     def __post_init__(self) -> None:
-        if self.name not in AGENTS:
-            near = difflib.get_close_matches(self.name, AGENTS, n=1, cutoff=0.4)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(AGENTS)}."
-            raise ValueError(f"there is no agent {self.name!r}; {hint}")
-        if self.name == "a2c" and self.stop_gradient:
+        if not all(task in TASKS for task in self.tasks):
+            raise ValueError(_no_such_agent(self.name))
+        if len(set(self.tasks)) < len(self.tasks):
+            raise ValueError(f"the agent {self.name} names a task twice")
+        if self.stop_gradient and not self.tasks:
             raise ValueError("stop_gradient needs an auxiliary task: nothing would train a2c's representation")
-        for field in ("depth", "repeat", "features", "hidden"):
-            if getattr(self, field) < 1:
-                raise ValueError(f"{field} must be at least 1, not {getattr(self, field)}")
-        for field in ("discount", "question_discount", "rms_decay"):
-            if not 0 <= getattr(self, field) < 1:
-                raise ValueError(f"{field} must lie in [0, 1), not {getattr(self, field)}")
-        for field in ("learning_rate", "rms_epsilon", "clip_norm", "feature_scale"):
-            if not (getattr(self, field) > 0 and math.isfinite(getattr(self, field))):
-                raise ValueError(f"{field} must be positive, not {getattr(self, field)}")
-        for field in ("entropy", "value_weight", "c"):
-            if not (getattr(self, field) >= 0 and math.isfinite(getattr(self, field))):
-                raise ValueError(f"{field} must not be negative, not {getattr(self, field)}")
+        if len(self.c) not in (1, len(self.tasks)):
+            raise ValueError(f"c must be one number, or one for each of {' '.join(self.tasks)}; not {len(self.c)}")
+        if self.questions is not None and "rgvf" not in self.tasks:
+            raise ValueError(f"questions are for rgvf to ask, and the agent {self.name} has no rgvf in it")
+        sizes = ("depth", "repeat", "features", "horizons", "curl_outputs", "hidden")
+        require(self, "at least 1", lambda x: x >= 1, *sizes)
+        require(self, "in [0, 1)", lambda x: 0 <= x < 1, "discount", "question_discount", "pixel_discount", "rms_decay")
+        require(self, "in [0, 1]", lambda x: 0 <= x <= 1, "curl_step")
+        require(self, "positive", _positive, "learning_rate", "rms_epsilon", "clip_norm", "feature_scale")
+        require(self, "positive", _positive, "curl_logit_scale")
+        require(self, "at least 0", _not_negative, "entropy", "value_weight", "curl_margin")
+        if not all(map(_not_negative, self.c)):
+            raise ValueError(f"c must be at least 0, not {' '.join(map(str, self.c))}")
 
     @property
-    def has_questions(self) -> bool:
-        return self.name != "a2c"
+    def tasks(self) -> tuple[str, ...]:
+        """The auxiliary tasks."""
+        return () if self.name == BASE else tuple(self.name.split("+"))
+
+    @property
+    def mixing(self) -> tuple[float, ...]:
+        """c of each auxiliary task."""
+        return self.c if len(self.c) == len(self.tasks) else self.c * len(self.tasks)
+
+
+def require(config: Any, what: str, holds: Callable[[Any], bool], *fields: str) -> None:
+    """ValueError that names the first of the fields whose value is not as it must be."""
+    for field in fields:
+        if not holds(getattr(config, field)):
+            raise ValueError(f"{field} must be {what}, not {getattr(config, field)}")
+
+
+def _positive(x: float) -> bool:
+    return x > 0 and math.isfinite(x)
+
+
+def _not_negative(x: float) -> bool:
+    return x >= 0 and math.isfinite(x)
+
+
+def _no_such_agent(name: str) -> str:
+    known = [BASE, *TASKS]
+    wrong = name if "+" not in name else next(part for part in name.split("+") if part not in TASKS)
+    if wrong == BASE:
+        return f"every agent is an {BASE}: name only what it learns beside, not {name!r}"
+    near = difflib.get_close_matches(wrong, known, n=1, cutoff=0.4)
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}, and sets of them joined by +."
+    return f"there is no agent {wrong!r}; {hint}"

@@ -56,8 +56,8 @@ def record(arguments: list[str]) -> None:
         chosen = _choose(agent.questions, options.predictions)
         game = record(agent, options.steps, greedy=options.greedy, sticky=options.sticky, seed=options.game_seed)
         curves = {"value": (game.value, game.realised)}
-        for node, title in chosen.items():
-            curves[title] = (game.answers[:, node], game.happened[:, node])
+        for (task, node), title in chosen.items():
+            curves[title] = (game.answers[task][:, node], game.happened[task][:, node])
         with bar(f"writing {out}") as report:
             write_film(out, game.screens, game.policy, agent.world.actions, curves, report=report)
     except (RunError, ValueError) as error:
@@ -67,16 +67,22 @@ def record(arguments: list[str]) -> None:
     print(f"{out}: {len(game.screens)} steps, return {game.reward.sum():g}, after {agent.frames:,} frames of training")
 
 
-def _choose(questions: QuestionNetwork | None, names: tuple[str, ...]) -> dict[int, str]:
-    """Column and title of each prediction to show."""
-    if questions is None:
+def _choose(questions: dict[str, QuestionNetwork], names: tuple[str, ...]) -> dict[tuple[str, int], str]:
+    """Task and column of each prediction to show, and its title."""
+    if not questions:
         if names:
             raise ValueError("this agent was asked no questions, so it makes no predictions")
         return {}
-    if not names:
-        unconditioned = [n for n, c in zip(questions.predictions, questions.conditions, strict=True) if c is None]
-        names = tuple(unconditioned[:: max(1, len(unconditioned) // 3)][:3]) or questions.predictions[:3]
-    for name in names:
-        if name not in questions.predictions:
+    chosen: dict[tuple[str, int], str] = {}
+    for name in names or _some_sums(next(iter(questions.values()))):
+        task = next((task for task, network in questions.items() if name in network.predictions), None)
+        if task is None:
             raise ValueError(f"there is no prediction node {name!r}; questions.json names them")
-    return {questions.index[name]: f"{name}: {questions.describe(name)}" for name in names}
+        chosen[task, questions[task].index[name]] = f"{name}: {questions[task].describe(name)}"
+    return chosen
+
+
+def _some_sums(network: QuestionNetwork) -> tuple[str, ...]:
+    """Three predictions without a condition; any three where there are none."""
+    plain = [n for n, condition in zip(network.predictions, network.conditions, strict=True) if condition is None]
+    return tuple(plain[:: max(1, len(plain) // 3)][:3]) or network.predictions[:3]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -14,14 +14,14 @@ ID = "rgvf/Catch-v0"
 _BALL, _PADDLE = 0, 1  # channels
 
 
-class Catch(gymnasium.Env[NDArray[np.uint8], int]):
+class Catch(gymnasium.Env[NDArray[np.uint8], Any]):
     """A ball falls straight down a 10×10 screen, one row a step; the paddle in the last row must be under it.
 
     The reward is 1 for a ball that is caught and −1 for one that is missed, and ends the episode after nine steps. The
     observation has a channel for the ball and one for the paddle. Random play scores about −0.8.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 5}
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 5}  # noqa: RUF012
     observation_space = gymnasium.spaces.Box(0, 255, (SIZE, SIZE, 2), np.uint8)
     action_space = gymnasium.spaces.Discrete(3)
 
@@ -32,13 +32,15 @@ class Catch(gymnasium.Env[NDArray[np.uint8], int]):
     def get_action_meanings(self) -> list[str]:
         return ["left", "stay", "right"]
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[NDArray[np.uint8], dict]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.uint8], dict[str, Any]]:
         super().reset(seed=seed, options=options)
         self._row = 0
         self._column, self._paddle = (int(n) for n in self.np_random.integers(SIZE, size=2))
         return self._screen(), {}
 
-    def step(self, action: int) -> tuple[NDArray[np.uint8], float, bool, bool, dict]:
+    def step(self, action: int) -> tuple[NDArray[np.uint8], float, bool, bool, dict[str, Any]]:
         self._paddle = min(max(self._paddle + int(action) - 1, 0), SIZE - 1)
         self._row += 1
         landed = self._row == SIZE - 1

@@ -78,11 +78,12 @@ class _Worker:
             self._step(self.groups[data[0]])
             return data
         if command == PREPARE:
-            for self.playing, game in self.games.items():
+            for index, game in self.games.items():
+                self.playing = index
                 game.prepare()
             return None
         if command == SAVE:
-            return pack_blobs([self.ahead[i].saved if i in self.ahead else game.save() for i, game in self.games.items()])
+            return pack_blobs([self._saved(index) for index in self.games])
         if command == START:
             self._start(json.loads(data))
             return b""
@@ -96,6 +97,9 @@ class _Worker:
                 game.reset()
             self.batch.write(index, game.moment)
         return b""
+
+    def _saved(self, index: int) -> bytes:
+        return self.ahead[index].saved if index in self.ahead else self.games[index].save()
 
     def _step(self, group: list[int]) -> None:
         for self.playing in group:

@@ -41,9 +41,9 @@ class WorkerError(RuntimeError):
 class Workers:
     """Games in worker processes, stepped in fixed groups.
 
-    Game i lives in process i mod `processes`, so a group is spread over as many as it can be. With two groups the learner
-    can act for one while the other plays. Which games act together never depends on timing, and what a game gives
-    never depends on where it runs.
+    Game i lives in process i mod `processes`, so a group is spread over as many as it can be. With several groups the
+    learner can act for one while the others play. Which games act together never depends on timing, and what a game
+    gives never depends on where it runs.
 
     Args:
         source: what to play.

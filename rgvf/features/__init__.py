@@ -11,10 +11,21 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from rgvf.features.basic import Constant, Reward, Touch
+from rgvf.features.pixels import PixelChange
 from rgvf.features.random import RandomLinear, RandomPatches
 from rgvf.trajectory import Transition
 
-__all__ = ["Constant", "Feature", "Features", "RandomLinear", "RandomPatches", "Reward", "Touch"]
+__all__ = [
+    "Chosen",
+    "Constant",
+    "Feature",
+    "Features",
+    "PixelChange",
+    "RandomLinear",
+    "RandomPatches",
+    "Reward",
+    "Touch",
+]
 
 
 class Feature(Protocol):
@@ -38,3 +49,14 @@ class Features(eqx.Module):
 
     def __call__(self, transition: Transition) -> Float[Array, "*batch n"]:
         return jnp.concatenate([part(transition) for part in self.parts], axis=-1)
+
+
+class Chosen(eqx.Module):
+    """Some of a feature's numbers, in an order of one's own."""
+
+    whole: Feature
+    names: tuple[str, ...] = eqx.field(static=True)
+
+    def __call__(self, transition: Transition) -> Float[Array, "*batch n"]:
+        columns = {name: column for column, name in enumerate(self.whole.names)}
+        return self.whole(transition)[..., jnp.array([columns[name] for name in self.names])]

@@ -10,8 +10,9 @@ import math
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Key, Shaped
+from jaxtyping import Array, Float, Key
 
+from rgvf.features.observation import change
 from rgvf.trajectory import Transition
 
 
@@ -31,8 +32,8 @@ class RandomLinear(eqx.Module):
         return tuple(f"random-linear/{k}" for k in range(self.weight.shape[-1]))
 
     def __call__(self, transition: Transition) -> Float[Array, "*batch n"]:
-        change = _change(transition)
-        flat = change.reshape(*change.shape[: change.ndim - self.observation_rank], -1)
+        moved = change(transition)
+        flat = moved.reshape(*moved.shape[: moved.ndim - self.observation_rank], -1)
         return jnp.abs(flat @ self.weight)
 
 
@@ -83,27 +84,13 @@ class RandomPatches(eqx.Module):
         return tuple(f"random-patches/{k}" for k in range(self.n))
 
     def __call__(self, transition: Transition) -> Float[Array, "*batch n"]:
-        if self.newest_only:
-            newest = transition.observation[..., -1:], transition.next_observation[..., -1:]
-            transition = transition._replace(observation=newest[0], next_observation=newest[1])
-        change = _change(transition)
-        *batch, height, width, channels = change.shape
+        moved = change(transition, self.newest_only)
+        *batch, height, width, channels = moved.shape
         (rows, columns), down, across = self.patch, height // self.patch[0], width // self.patch[1]
-        tiles = change.reshape(*batch, down, rows, across, columns, channels)
+        tiles = moved.reshape(*batch, down, rows, across, columns, channels)
         maps = self.weight.reshape(-1, rows, columns, channels)
         answers = jnp.einsum("...iyjxc,myxc->...mij", tiles, maps)
         return jnp.abs(answers.reshape(*batch, -1)[..., : self.n])
-
-
-def _change(transition: Transition) -> Float[Array, "*batch *observation"]:
-    return _unit_scale(transition.next_observation) - _unit_scale(transition.observation)
-
-
-def _unit_scale(observation: Shaped[Array, ...]) -> Float[Array, ...]:
-    """Bytes become 0…1; other numbers stay as they are."""
-    if observation.dtype == jnp.uint8:
-        return observation.astype(jnp.float32) / 255
-    return observation.astype(jnp.float32)
 
 
 def _require_positive(what: str, n: int) -> None:

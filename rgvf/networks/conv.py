@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Key, Shaped
 
 from rgvf.networks.layers import MLP, initial_weight
-from rgvf.trajectory import Trajectory
+from rgvf.trajectory import Trajectory, unit_scale
 
 
 class ConvSize(NamedTuple):
@@ -60,6 +60,24 @@ def _blocks(x: Shaped[Array, "n height width c"], size: int) -> Shaped[Array, "n
     return tiles.transpose(0, 1, 3, 2, 4, 5).reshape(n, height // size, width // size, size**2 * channels)
 
 
+class Deconv(eqx.Module):
+    """A transposed convolution over [..., rows, columns, channels] without padding: n ↦ (n − 1)·stride + kernel."""
+
+    weight: Float[Array, "kernel kernel inputs outputs"]
+    bias: Float[Array, " outputs"]
+    stride: int = eqx.field(static=True)
+
+    def __init__(self, key: Key[Array, ""], inputs: int, size: ConvSize) -> None:
+        fan_in = size.kernel**2 * inputs
+        self.weight = initial_weight(key, (size.kernel, size.kernel, inputs, size.channels), fan_in)
+        self.bias = jnp.zeros(size.channels)
+        self.stride = size.stride
+
+    def __call__(self, x: Float[Array, "batch rows columns inputs"]) -> Float[Array, "batch height width outputs"]:
+        strides = (self.stride, self.stride)
+        return jax.lax.conv_transpose(x, self.weight, strides, "VALID") + self.bias
+
+
 class ConvRepresentation(eqx.Module):
     """An image through convolutions with a ReLU after each, flattened, then dense layers if there are any.
 
@@ -95,9 +113,7 @@ class ConvRepresentation(eqx.Module):
 
     def step(self, observation: Shaped[Array, "*batch height width channels"]) -> Float[Array, "*batch size"]:
         *batch, height, width, channels = observation.shape
-        x = observation.reshape(-1, height, width, channels).astype(jnp.float32)
-        if observation.dtype == jnp.uint8:
-            x = x / 255
+        x = unit_scale(observation.reshape(-1, height, width, channels))
         for convolution in self.convolutions:
             x = jax.nn.relu(convolution(x))
         return self.dense(x.reshape(*batch, -1))

@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import equinox as eqx
-import jax.numpy as jnp
 from jaxtyping import Array, Float, Key, Shaped
 
 from rgvf.networks.layers import MLP
-from rgvf.trajectory import Trajectory
+from rgvf.trajectory import Trajectory, unit_scale
 
 
 class Representation(Protocol):
@@ -28,7 +27,7 @@ class Representation(Protocol):
 
 
 class DenseRepresentation(eqx.Module):
-    """The observation, flattened, through dense layers."""
+    """The observation, flattened, through dense layers. Bytes are taken as 0…1."""
 
     mlp: MLP
     observation_rank: int = eqx.field(static=True)
@@ -43,7 +42,7 @@ class DenseRepresentation(eqx.Module):
 
     def step(self, observation: Shaped[Array, "*batch *observation"]) -> Float[Array, "*batch size"]:
         batch = observation.shape[: observation.ndim - self.observation_rank]
-        return self.mlp(observation.reshape(*batch, -1).astype(jnp.float32))
+        return self.mlp(unit_scale(observation.reshape(*batch, -1)))
 
     def unroll(self, trajectory: Trajectory) -> Float[Array, "T+1 B size"]:
         return self.step(trajectory.observation)

@@ -8,7 +8,15 @@ from itertools import product
 from rgvf.questions.names import checked_names, names_of
 from rgvf.questions.network import Edge, QuestionNetwork
 
-MHVP_DISCOUNTS = (0.0, *(1 - 1 / (10 * k) for k in range(1, 10)))
+
+def horizon_discounts(n: int) -> tuple[float, ...]:
+    """n discounts 1 − 1/h whose horizons h are spread from 1 to 100 steps: h_k = max(1, 100·k/n), k = 0 … n − 1."""
+    if n < 1:
+        raise ValueError(f"there must be at least 1 horizon, not {n}")
+    return tuple(1 - 1 / max(1.0, 100 * k / n) for k in range(n))
+
+
+MHVP_DISCOUNTS = horizon_discounts(10)
 """Discounts 0, 1 − 1/10, …, 1 − 1/90: horizons from 1 to 90 steps (Fedus et al. 2019; ten of them)."""
 
 

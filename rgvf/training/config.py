@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rgvf.agents.config import AgentConfig
+from rgvf.agents.config import AgentConfig, require
 from rgvf.environments.sources import parse_source
 
 
@@ -41,12 +41,9 @@ class RunConfig:
     """Log to Weights & Biases too (needs the extra rgvf[wandb])."""
 
     def __post_init__(self) -> None:
-        for name in ("frames", "seeds", "actors", "steps", "log_every", "checkpoint_every"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("seed", "processes", "clip_rewards"):
-            if not getattr(self, name) >= 0:
-                raise ValueError(f"{name} must not be negative, not {getattr(self, name)}")
+        whole = ("frames", "seeds", "actors", "steps", "log_every", "checkpoint_every")
+        require(self, "at least 1", lambda x: x >= 1, *whole)
+        require(self, "at least 0", lambda x: x >= 0, "seed", "processes", "clip_rewards")
         if self.seed + self.seeds > 2**31:
             raise ValueError(f"seed must be below 2^31, not {self.seed}")
         parse_source(self.env)
@@ -59,7 +56,8 @@ class RunConfig:
         """The configuration that `to_json` wrote; ValueError where the text is anything else."""
         try:
             data = json.loads(text)
-            return cls(**{**data, "agent": AgentConfig(**data["agent"])})
+            agent = AgentConfig(**{**data["agent"], "c": tuple(data["agent"]["c"])})
+            return cls(**{**data, "agent": agent})
         except (TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"not the configuration of a run: {error}") from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +15,8 @@ from rgvf.questions import QuestionNetwork
 from rgvf.training.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
 from rgvf.training.config import RunConfig
 
+GIVEN = "questions.given.json"
+"""A question network of the user's own: a run must not depend on a file elsewhere."""
 KEPT = 2
 """Checkpoints that are kept: the newest, and one more in case it is damaged."""
 
@@ -37,8 +40,11 @@ class RunFolder:
                 holds_run = (path / "config.json").exists()
                 hint = f"go on with it by --resume {path}, or choose" if holds_run else "choose"
                 raise RunError(f"{path} {'holds a run' if holds_run else 'is not empty'} already; {hint} another --out")
+            given = Path(config.agent.questions).read_bytes() if config.agent.questions else None
             (path / "checkpoints").mkdir(parents=True, exist_ok=True)
             folder = cls(path)
+            if given is not None:
+                write_atomically(path / GIVEN, given)
             folder.save_config(config)
         except OSError as error:
             raise RunError(f"cannot write to the folder {path}: {error.strerror or error}") from None
@@ -52,15 +58,17 @@ class RunFolder:
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             raise RunError(f"{path} holds no run that can be read: {reason}") from None
-        return cls(path), config
+        return cls(path), _with_questions(config, str(path / GIVEN))
 
     def save_config(self, config: RunConfig) -> None:
-        write_atomically(self.path / "config.json", config.to_json())
+        write_atomically(self.path / "config.json", _with_questions(config, GIVEN).to_json())
 
-    def save_questions(self, networks: Mapping[int, QuestionNetwork]) -> None:
-        """questions.json, or with several seeds one file for each."""
-        for seed, network in networks.items():
-            network.save(self.path / ("questions.json" if len(networks) == 1 else f"questions.seed-{seed}.json"))
+    def save_questions(self, networks: Mapping[tuple[str, int], QuestionNetwork]) -> None:
+        """The network of each task and seed: questions.json; where there are several, their names say of what."""
+        tasks, seeds = ({each[i] for each in networks} for i in (0, 1))
+        for (task, seed), network in networks.items():
+            parts = [task] * (len(tasks) > 1) + [f"seed-{seed}"] * (len(seeds) > 1)
+            network.save(self.path / ".".join(["questions", *parts, "json"]))
 
     def write_metrics(self, line: Mapping[str, Any]) -> int:
         """Append a line; returns the length of the file."""
@@ -114,3 +122,10 @@ class RunFolder:
         if complaints:
             raise RunError(f"no checkpoint of {self.path} can be read: {complaints[0]}")
         return None, complaints
+
+
+def _with_questions(config: RunConfig, path: str) -> RunConfig:
+    """The configuration, with the user's own questions (if there are any) at another place."""
+    if config.agent.questions is None:
+        return config
+    return dataclasses.replace(config, agent=dataclasses.replace(config.agent, questions=path))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -77,8 +77,8 @@ class Recording(NamedTuple):
     value: np.ndarray  # [T]
     action: np.ndarray  # [T]
     reward: np.ndarray  # [T], unclipped
-    answers: np.ndarray  # [T, n_p]; no columns where nothing was asked
-    happened: np.ndarray
+    answers: dict[str, np.ndarray]  # [T, n_p] for each task that asks questions
+    happened: dict[str, np.ndarray]
     """[T, n_p]: what the answers turned out to be; NaN where another action was taken than the question asks about."""
     realised: np.ndarray
     """[T]: the discounted, clipped return that followed, as the value predicts it."""
@@ -89,13 +89,13 @@ def record(agent: TrainedAgent, steps: int, *, greedy: bool = False, sticky: flo
     source = source_of(agent, sticky)
     game, eyes = make_game(source, seed), Eyes(spec_of(source), 1)
     key = jax.random.fold_in(jax.random.key(seed), 4)
-    rows: list[tuple[np.ndarray, ...]] = []
+    rows: list[tuple[Any, ...]] = []
     shown: list[np.ndarray] = []
     now = game.reset()
     try:
         for _ in range(steps):
             seen = eyes.see(now.observation[None], np.array([now.first])).copy()
-            looked = {name: np.asarray(value[0]) for name, value in agent.look(seen).items()}
+            looked = jax.tree.map(lambda value: np.asarray(value[0]), agent.look(seen))
             key, action_key = jax.random.split(key)
             action = int(agent.act(seen, None if greedy else action_key)[0])
             screen = game.render()
@@ -103,7 +103,7 @@ def record(agent: TrainedAgent, steps: int, *, greedy: bool = False, sticky: flo
             now = game.step(action)
             shown.append(seen[0])
             facts = np.array([action, now.reward, now.terminal, now.truncated, dummy])
-            rows.append((screen, looked["policy"], looked["value"], looked.get("answers", np.zeros(0)), facts))
+            rows.append((screen, looked["policy"], looked["value"], looked["answers"], facts))
             if now.game_over:
                 break
         shown.append(eyes.see(now.observation[None], np.array([now.first]))[0])
@@ -112,30 +112,28 @@ def record(agent: TrainedAgent, steps: int, *, greedy: bool = False, sticky: flo
     return _told(agent, rows, np.stack(shown))
 
 
-def _told(agent: TrainedAgent, rows: list[tuple[np.ndarray, ...]], shown: np.ndarray) -> Recording:
+def _told(agent: TrainedAgent, rows: list[tuple[Any, ...]], shown: np.ndarray) -> Recording:
     screens, policy, value, answers, facts = zip(*rows, strict=True)
     action, reward, terminal, truncated, dummy = np.stack(facts).T
     action, dummy = action.astype(np.int32), dummy > 0
     ends = (terminal > 0) | (truncated > 0) | dummy
     clip = agent.config.clip_rewards
     clipped = (np.clip(reward, -clip, clip) if clip else reward).astype(np.float32)
-    happened = np.zeros((len(rows), 0))
-    if agent.questions is not None:
-        happened = _what_happened(agent, shown, action, clipped, ends)
+    happened = {task: _what_happened(agent, task, shown, action, clipped, ends) for task in agent.questions}
     realised = np.zeros(len(rows) + 1)
     for t in reversed(range(len(rows))):
         realised[t] = clipped[t] + (0.0 if ends[t] else agent.config.agent.discount * realised[t + 1])
-    happened[dummy] = realised[:-1][dummy] = np.nan
-    return Recording(
-        list(screens), np.stack(policy), np.stack(value), action, reward, np.stack(answers), happened, realised[:-1]
-    )
+    for values in (realised[:-1], *happened.values()):
+        values[dummy] = np.nan
+    told = {task: np.stack([each[task] for each in answers]) for task in agent.questions}
+    return Recording(list(screens), np.stack(policy), np.stack(value), action, reward, told, happened, realised[:-1])
 
 
 def _what_happened(
-    agent: TrainedAgent, shown: np.ndarray, action: np.ndarray, reward: np.ndarray, ends: np.ndarray
+    agent: TrainedAgent, task: str, shown: np.ndarray, action: np.ndarray, reward: np.ndarray, ends: np.ndarray
 ) -> np.ndarray:
     """The target equation, backwards from the end, with what really came in place of what was predicted."""
-    network, feature = make_questions(agent.config.agent, agent.world, agent.seed)
+    network, feature = make_questions(agent.config.agent, agent.world, agent.seed, task)
     step = Transition(jnp.asarray(shown[:-1]), jnp.asarray(action), jnp.asarray(reward), jnp.asarray(shown[1:]))
     features = np.asarray(eqx.filter_jit(feature)(step))
     happened = np.zeros((len(action) + 1, network.n_predictions), np.float32)

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from rgvf.agents import make_learner, make_questions
+from rgvf.agents import NETWORKS, make_learner
 from rgvf.environments.sources import parse_source, spec_of
 from rgvf.environments.workers import WorkerError, Workers
 from rgvf.training.checkpoint import CheckpointError, fill, named_arrays
@@ -60,8 +60,8 @@ class _Run:
         world = world_of(self.workers.spec)
         learners = [make_learner(config.agent, world, seed) for seed in self.seeds]
         self.loop = HostLoop(self.workers, learners, config.actors, config.steps, config.clip_rewards)
-        if config.agent.has_questions:
-            folder.save_questions({seed: make_questions(config.agent, world, seed)[0] for seed in self.seeds})
+        asked = [task for task in config.agent.tasks if task in NETWORKS]
+        folder.save_questions({(t, seed): NETWORKS[t](config.agent, world, seed) for t in asked for seed in self.seeds})
         self.metrics = RunningMetrics(self.seeds)
         self.loggers: Loggers | None = None
         self.state: HostState = self.loop.start(self.seeds)

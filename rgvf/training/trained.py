@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key, Shaped
 
-from rgvf.agents import REPRESENTATION, Agent, World, make_learner, make_questions
-from rgvf.agents.build import ANSWERS, MAIN
+from rgvf.agents import MAIN, NETWORKS, REPRESENTATION, Agent, World, make_learner
 from rgvf.environments.sources import parse_source, spec_of
 from rgvf.questions import QuestionNetwork
 from rgvf.training.checkpoint import CheckpointError, fill
@@ -33,24 +33,31 @@ class TrainedAgent:
         self.frames = frames
         """How long it has been trained."""
         self.agent = agent
-        self.questions: QuestionNetwork | None = None
-        if config.agent.has_questions:
-            self.questions = make_questions(config.agent, world, seed)[0]
-        self._look = jax.jit(_look)
+        self.questions: dict[str, QuestionNetwork] = {
+            task: NETWORKS[task](config.agent, world, seed) for task in config.agent.tasks if task in NETWORKS
+        }
+        """What it was asked, by the name of the task."""
+        self._look = jax.jit(partial(_look, tuple(self.questions)))
 
-    def look(self, observation: Shaped[Any, "*batch *observation"]) -> dict[str, Array]:
-        """Everything at once: state, policy (probabilities), value, and answers where there are questions."""
+    def look(self, observation: Shaped[Any, "*batch *observation"]) -> dict[str, Any]:
+        """Everything at once: state, policy (probabilities), value, and answers by the name of the task."""
         return self._look(self.agent, jnp.asarray(observation))
 
     def represent(self, observation: Shaped[Any, "*batch *observation"]) -> Float[Array, "*batch size"]:
         """The state vector."""
         return self.look(observation)["state"]
 
-    def answer(self, observation: Shaped[Any, "*batch *observation"]) -> Float[Array, "*batch n"]:
-        """The answers to `questions`, in the order of its predictions."""
-        if self.questions is None:
+    def answer(
+        self, observation: Shaped[Any, "*batch *observation"], task: str | None = None
+    ) -> Float[Array, "*batch n"]:
+        """The answers to the questions of a task, in the order of its predictions."""
+        if not self.questions:
             raise ValueError(f"the agent {self.config.agent.name} was asked no questions")
-        return self.look(observation)["answers"]
+        if task is None and len(self.questions) == 1:
+            task = next(iter(self.questions))
+        if task not in self.questions:
+            raise ValueError(f"which answers? The agent has those of {', '.join(self.questions)}, not of {task}")
+        return self.look(observation)["answers"][task]
 
     def act(
         self, observation: Shaped[Any, "*batch *observation"], key: Key[Array, ""] | None = None
@@ -60,11 +67,11 @@ class TrainedAgent:
         return jnp.argmax(policy, -1) if key is None else jax.random.categorical(key, jnp.log(policy))
 
 
-def _look(agent: Agent, observation: Array) -> dict[str, Array]:
+def _look(asked: tuple[str, ...], agent: Agent, observation: Array) -> dict[str, Any]:
     state = agent.modules[REPRESENTATION].step(observation)
     logits, value = agent.modules[MAIN](state)
-    seen = {"state": state, "policy": jax.nn.softmax(logits), "value": value}
-    return seen | ({"answers": agent.modules[ANSWERS](state)} if ANSWERS in agent.modules else {})
+    answers = {task: agent.modules[task](state) for task in asked}
+    return {"state": state, "policy": jax.nn.softmax(logits), "value": value, "answers": answers}
 
 
 def load(path: str | Path, seed: int | None = None) -> TrainedAgent:

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from rgvf.agents import A2CTask
-from rgvf.agents.a2c import segment_returns
 from rgvf.auxiliary import View
+from rgvf.auxiliary.returns import segment_returns
 from rgvf.networks import DenseRepresentation
 from rgvf.trajectory import Trajectory
 
@@ -54,7 +54,7 @@ def slow_returns(batch, values, discount):
 def test_returns(batch):
     values = jnp.asarray(np.random.default_rng(1).normal(size=(T + 1, B)), jnp.float32)
     expected = slow_returns(batch, values, 0.9)
-    returns = np.asarray(segment_returns(batch, values, 0.9))
+    returns = np.asarray(segment_returns(batch, batch.reward, values[1:], 0.9))
     real = ~np.isnan(expected)
     assert real.sum() == T * B - 2
     np.testing.assert_allclose(returns[real], expected[real], rtol=1e-4)
@@ -67,7 +67,7 @@ def test_returns_by_hand():
         jnp.zeros((4, 1), bool),
     )  # fmt: skip
     values = jnp.array([[0.0], [0.0], [0.0], [8.0]])
-    np.testing.assert_allclose(segment_returns(flat, values, 0.5)[:, 0], [4, 6, 8])
+    np.testing.assert_allclose(segment_returns(flat, flat.reward, values[1:], 0.5)[:, 0], [4, 6, 8])
 
 
 @pytest.fixture(scope="module")

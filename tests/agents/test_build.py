@@ -3,8 +3,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rgvf.agents import REPRESENTATION, AgentConfig, Learner, World, make_learner, make_questions
-from rgvf.agents.build import ANSWERS, MAIN, gradient_scale
+from rgvf.agents import MAIN, REPRESENTATION, AgentConfig, Learner, World, make_learner, make_questions
+from rgvf.agents.tasks import gradient_scale
 from rgvf.features import RandomPatches
 from rgvf.trajectory import Trajectory
 
@@ -35,7 +35,7 @@ def batch(world, seed=0, steps=3, envs=2):
     ],
 )
 def test_the_paper_s_questions_for_atari(name, n_features, n_predictions, trained):
-    network, features = make_questions(AgentConfig(name=name), ATARI, seed=0)
+    network, features = make_questions(AgentConfig(name=name), ATARI, 0, name)
     assert (network.n_features, network.n_predictions) == (n_features, n_predictions)
     assert features.names == network.features
     assert isinstance(features, RandomPatches)
@@ -49,8 +49,8 @@ def test_the_paper_s_layers_for_atari():
     assert agent.modules[REPRESENTATION].size == 3136
     assert agent.modules[MAIN].hidden.weight.shape == (3136, 512)
     assert agent.modules[MAIN].policy.weight.shape == (512, 4)
-    assert agent.modules[ANSWERS].hidden.weight.shape == (3136, 512)
-    assert agent.modules[ANSWERS].output.weight.shape == (512, 528)
+    assert agent.modules["rgvf"].hidden.weight.shape == (3136, 512)
+    assert agent.modules["rgvf"].output.weight.shape == (512, 528)
 
 
 @pytest.mark.parametrize("world", [SMALL, VECTOR], ids=["small image", "vector"])
@@ -83,10 +83,10 @@ def test_an_atari_shaped_update_shares_its_pass_exactly():
 
 def test_c_multiplies_the_auxiliary_learning_rate():
     def change(c):
-        learner = make_learner(AgentConfig(c=c, depth=2, repeat=3, hidden=16, stop_gradient=True), VECTOR, 0)
+        learner = make_learner(AgentConfig(c=(c,), depth=2, repeat=3, hidden=16, stop_gradient=True), VECTOR, 0)
         agent = learner.init(jax.random.key(0))
         after, _ = learner.update(agent, batch(VECTOR), jax.random.key(1))
-        return np.asarray(after.modules[ANSWERS].output.weight - agent.modules[ANSWERS].output.weight)
+        return np.asarray(after.modules["rgvf"].output.weight - agent.modules["rgvf"].output.weight)
 
     np.testing.assert_allclose(change(0.5), 0.5 * change(1.0), rtol=1e-3, atol=1e-7)
 
@@ -101,7 +101,7 @@ def test_c_multiplies_the_auxiliary_learning_rate():
         (dict(features=0), "features"),
         (dict(discount=1.0), "discount"),
         (dict(learning_rate=0.0), "learning_rate"),
-        (dict(c=float("nan")), "c must"),
+        (dict(c=(float("nan"),)), "c must"),
         (dict(entropy=-0.1), "entropy"),
     ],
 )

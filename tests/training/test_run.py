@@ -123,9 +123,9 @@ def test_a_run_s_folder(whole):
     assert [line["seed"] for line in lines[:4]] == [0, 1, 0, 1]
     assert lines[-1]["frames"] == 3000
     assert lines[-1]["games"] > 20
-    assert {"a2c/policy_loss", "a2c/value_loss", "a2c/entropy", "answers/loss"} <= lines[-1].keys()
+    assert {"a2c/policy_loss", "a2c/value_loss", "a2c/entropy", "rgvf/loss"} <= lines[-1].keys()
     asked = rgvf.questions.QuestionNetwork.load(whole["cartpole"] / "questions.seed-1.json")
-    assert asked == rgvf.load(whole["cartpole"], seed=1).questions
+    assert asked == rgvf.load(whole["cartpole"], seed=1).questions["rgvf"]
 
 
 def test_the_trained_agent_comes_back(whole):
@@ -135,8 +135,7 @@ def test_the_trained_agent_comes_back(whole):
     looked = agent.look(shown)
     np.testing.assert_allclose(looked["policy"].sum(-1), 1, rtol=1e-5)
     assert agent.represent(shown).shape == (3, 2, 3136)
-    assert agent.questions is not None
-    assert agent.answer(shown).shape == (3, 2, agent.questions.n_predictions)
+    assert agent.answer(shown).shape == (3, 2, agent.questions["rgvf"].n_predictions)
     np.testing.assert_array_equal(agent.act(shown), looked["policy"].argmax(-1))
     assert agent.act(shown, jax.random.key(0)).shape == (3, 2)
     with pytest.raises(RunError, match="seeds 0 to 0, not 5"):

@@ -1,0 +1,124 @@
+"""CURL: tell two crops of one observation from crops of others (Laskin et al. 2020)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int, Key, Shaped
+
+from rgvf.auxiliary.protocol import Metrics, View
+from rgvf.networks import Dense, Representation
+from rgvf.networks.layers import initial_weight
+
+
+class Encoder(eqx.Module):
+    """From a state to the vector that is compared: one hidden layer, as in the other tasks' heads."""
+
+    hidden: Dense
+    output: Dense
+    layer_norm: bool = eqx.field(static=True)
+
+    def __init__(self, key: Key[Array, ""], inputs: int, hidden: int, outputs: int, layer_norm: bool) -> None:
+        hidden_key, output_key = jax.random.split(key)
+        self.hidden = Dense(hidden_key, inputs, hidden)
+        self.output = Dense(output_key, hidden, outputs)
+        self.layer_norm = layer_norm
+
+    def __call__(self, states: Float[Array, "n inputs"]) -> Float[Array, "n outputs"]:
+        normalise = _layer_norm if self.layer_norm else lambda x: x
+        return normalise(self.output(jax.nn.relu(normalise(self.hidden(states)))))
+
+
+class CURLParams(eqx.Module):
+    encoder: Encoder
+    similarity: Float[Array, "outputs outputs"]
+
+
+class KeyEncoder(NamedTuple):
+    """Moving averages of the representation and of the encoder."""
+
+    representation: Representation
+    encoder: Encoder
+
+
+@dataclass(frozen=True)
+class CURLTask:
+    """Which of all observations of the batch is this crop of?
+
+    Each observation is cropped twice at random and padded back with zeros. The query is encoded by the agent, the key
+    by moving averages of it; their similarity is bilinear. Loss: cross-entropy of finding a query's own key among all.
+    """
+
+    margin: int = 4
+    """Pixels that a crop is smaller by: 84 → 80 for Atari."""
+    hidden: int = 512
+    outputs: int = 128
+    step: float = 0.001
+    """Of the moving averages."""
+    layer_norm: bool = False
+    """Normalise both layers of the encoder, as the authors of CURL did on Atari."""
+    logit_scale: float = 1.0
+    """They took 0.1."""
+
+    def init(self, key: Key[Array, ""], representation: Representation) -> tuple[CURLParams, KeyEncoder]:
+        encoder_key, similarity_key = jax.random.split(key)
+        encoder = Encoder(encoder_key, representation.size, self.hidden, self.outputs, self.layer_norm)
+        similarity = initial_weight(similarity_key, (self.outputs, self.outputs), self.outputs)
+        # Copies: an agent's memory is given up for its successor, and nothing can be given up twice.
+        averages = jax.tree.map(lambda x: jnp.array(x, copy=True), KeyEncoder(representation, encoder))
+        return CURLParams(encoder, similarity), averages
+
+    def loss(
+        self, params: CURLParams, state: KeyEncoder, view: View, key: Key[Array, ""]
+    ) -> tuple[Float[Array, ""], KeyEncoder, Metrics]:
+        observation = view.trajectory.observation[:-1]
+        samples = observation.reshape(-1, *observation.shape[2:])
+        query_key, key_key = jax.random.split(key)
+        queries = params.encoder(view.representation.step(crop(query_key, samples, self.margin)))
+        keys = state.encoder(state.representation.step(crop(key_key, samples, self.margin)))
+        logits = self.logit_scale * queries @ params.similarity @ jax.lax.stop_gradient(keys).T
+        valid = view.trajectory.valid.reshape(-1)
+        loss = contrastive_loss(logits, valid)
+        right = jnp.sum(valid & (jnp.argmax(_among(logits, valid), -1) == jnp.arange(len(valid)))) / len(valid)
+        averages = moving_average(state, KeyEncoder(view.representation, params.encoder), self.step)
+        return loss, averages, {"loss": loss, "accuracy": right}
+
+
+def crop(
+    key: Key[Array, ""], images: Shaped[Array, "n height width channels"], margin: int
+) -> Shaped[Array, "n height width channels"]:
+    """Cut a window that is smaller by `margin` out of each image at random; pad it back, in the middle, with zeros."""
+    n, height, width, _ = images.shape
+    corners = jax.random.randint(key, (n, 2), 0, margin + 1)
+    inside = margin // 2
+    edges = (inside, margin - inside)
+
+    def one(image: Shaped[Array, "height width channels"], corner: Int[Array, " 2"]) -> Shaped[Array, "h w channels"]:
+        start = (corner[0], corner[1], 0)
+        return jax.lax.dynamic_slice(image, start, (height - margin, width - margin, image.shape[-1]))
+
+    return jnp.pad(jax.vmap(one)(images, corners), ((0, 0), edges, edges, (0, 0)))
+
+
+def contrastive_loss(logits: Float[Array, "n n"], valid: Bool[Array, " n"]) -> Float[Array, ""]:
+    """Cross-entropy with label i for row i, among valid columns; the mean over rows, where others count as 0."""
+    own = jnp.diagonal(jax.nn.log_softmax(_among(logits, valid)))
+    return -jnp.mean(jnp.where(valid, own, 0.0))
+
+
+def _among(logits: Float[Array, "n n"], valid: Bool[Array, " n"]) -> Float[Array, "n n"]:
+    return jnp.where(valid, logits, jnp.finfo(logits.dtype).min)
+
+
+def moving_average(average: KeyEncoder, newest: KeyEncoder, step: float) -> KeyEncoder:
+    """average + step · (newest − average), without a gradient."""
+    return jax.tree.map(lambda a, b: a + step * (jax.lax.stop_gradient(b) - a), average, newest)
+
+
+def _layer_norm(x: Float[Array, "n size"]) -> Float[Array, "n size"]:
+    centred = x - x.mean(-1, keepdims=True)
+    return centred / jnp.sqrt(jnp.mean(centred**2, -1, keepdims=True) + 1e-5)

@@ -1,0 +1,231 @@
+"""What holds for every auxiliary task, over all of them; one line of the registry is one more row of this table."""
+
+from functools import cache, partial
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from rgvf.agents import MAIN, REPRESENTATION, TASKS, AgentConfig, World, make_learner
+from rgvf.auxiliary import View
+from rgvf.training.checkpoint import fill, named_arrays
+from rgvf.trajectory import Trajectory
+
+WORLD = World((10, 10, 2), ("left", "stay", "right"))
+T, B = 4, 3
+
+every_task = pytest.mark.parametrize("task", TASKS)
+
+
+@cache
+def learner(name, stop_gradient=False, seed=0):
+    small = {"depth": 2, "repeat": 3, "features": 4, "hidden": 16, "curl_outputs": 8, "learning_rate": 2e-3}
+    return make_learner(AgentConfig(name=name, stop_gradient=stop_gradient, **small), WORLD, seed)
+
+
+@cache
+def update(name, stop_gradient=False):
+    return jax.jit(learner(name, stop_gradient).update)
+
+
+@cache
+def fresh(name, stop_gradient=False, seed=0):
+    return learner(name, stop_gradient, seed).init(jax.random.key(seed))
+
+
+def batch(seed=0):
+    """Experience with an episode that ends at step 1 of environment 0: step 2 is a dummy."""
+    rng = np.random.default_rng(seed)
+    first, terminal = np.zeros((T + 1, B), bool), np.zeros((T, B), bool)
+    terminal[1, 0], first[3, 0] = True, True
+    return Trajectory(
+        jnp.asarray(rng.integers(0, 256, size=(T + 1, B, *WORLD.observation_shape)), jnp.uint8),
+        jnp.asarray(rng.integers(3, size=(T, B)), jnp.int32),
+        jnp.asarray(rng.normal(size=(T, B)), jnp.float32),
+        jnp.asarray(terminal),
+        jnp.asarray(first),
+    )
+
+
+@cache
+def compiled_loss(name):
+    task = learner(name).tasks[1].task
+
+    @eqx.filter_jit
+    def loss(modules, state, trajectory, key):
+        representation = modules[REPRESENTATION]
+        view = View(trajectory, representation, representation.unroll(trajectory))
+        return task.loss(modules[name], state, view, key)
+
+    return loss
+
+
+def loss_of(name, trajectory, agent=None):
+    agent = agent or fresh(name)
+    return compiled_loss(name)(agent.modules, agent.task_states[name], trajectory, jax.random.key(3))
+
+
+def leaves(tree):
+    return [np.asarray(leaf) for leaf in jax.tree.leaves(eqx.filter(tree, eqx.is_inexact_array))]
+
+
+def differ(a, b):
+    return [bool(np.any(x != y)) for x, y in zip(leaves(a), leaves(b), strict=True)]
+
+
+@every_task
+def test_the_loss_is_one_finite_number_and_the_state_keeps_its_shape(task):
+    loss, state, metrics = loss_of(task, batch())
+    assert loss.shape == ()
+    assert np.isfinite(loss)
+    assert loss > 0
+    assert metrics["loss"] == loss
+    before = fresh(task).task_states[task]
+    assert jax.tree.structure(state) == jax.tree.structure(before)
+    assert [leaf.shape for leaf in leaves(state)] == [leaf.shape for leaf in leaves(before)]
+
+
+@every_task
+def test_the_loss_falls_on_a_fixed_batch(task):
+    agent, experience = fresh(task, stop_gradient=True), batch()
+    # Every episode ends within the batch: what is predicted has an end, too.
+    experience = experience._replace(terminal=experience.terminal.at[-1].set(True))
+    losses = []
+    for _ in range(100):
+        agent, metrics = update(task, stop_gradient=True)(agent, experience, jax.random.key(3))
+        losses.append(float(metrics[f"{task}/loss"]))
+    assert max(losses[-5:]) < 0.5 * losses[0]
+
+
+@every_task
+def test_gradients_reach_the_representation_and_the_task_s_own_head_and_nothing_else(task):
+    agent = fresh(task)
+    after, _ = update(task, stop_gradient=True)(fresh(task, stop_gradient=True), batch(), jax.random.key(3))
+    assert all(differ(agent.modules[REPRESENTATION], after.modules[REPRESENTATION]))
+    assert all(differ(agent.modules[task], after.modules[task]))
+
+    loss = compiled_loss(task)
+    key, state = jax.random.key(3), agent.task_states[task]
+    gradients = eqx.filter_grad(lambda modules: loss(modules, state, batch(), key)[0])(agent.modules)
+    assert not any(np.any(leaf) for leaf in leaves(gradients[MAIN]))
+    carried = eqx.filter_grad(lambda state: loss(agent.modules, state, batch(), key)[0])
+    assert not any(np.any(leaf) for leaf in leaves(carried(state)))
+
+
+@every_task
+def test_with_stop_gradient_rewards_teach_the_representation_nothing(task):
+    """The main task's part of the update leaves the representation where the auxiliary task alone puts it."""
+    agent, key = fresh(task, stop_gradient=True), jax.random.key(3)
+    both, _ = update(task, stop_gradient=True)(agent, batch(), key)
+    main, trained = learner(task, stop_gradient=True).tasks
+    assert not main.trains_representation
+    group_key = jax.random.split(key)[1]
+    task_key = jax.random.split(group_key)[1]
+    loss = compiled_loss(task)
+    own = {name: agent.modules[name] for name in (REPRESENTATION, task)}
+    gradients = eqx.filter_grad(lambda m: loss(m, agent.task_states[task], batch(), task_key)[0])(own)
+    parameters = eqx.filter(own, eqx.is_inexact_array)
+    changes, _ = trained.optimiser.update(gradients, agent.optimiser_states[task], parameters)
+    alone = eqx.apply_updates(own, changes)
+    for a, b in zip(leaves(both.modules[REPRESENTATION]), leaves(alone[REPRESENTATION]), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
+
+
+@every_task
+def test_a_dummy_step_is_seen_by_no_loss(task):
+    """Whatever action and reward it has, and whatever the next episode begins with."""
+    experience = batch()
+    other = experience._replace(
+        action=experience.action.at[2, 0].set((experience.action[2, 0] + 1) % 3),
+        reward=experience.reward.at[2, 0].set(100.0),
+    )
+    np.testing.assert_array_equal(loss_of(task, experience)[0], loss_of(task, other)[0])
+    if task == "curl":  # compares observations: the one that a dummy step starts from is out, the others are in
+        changed = experience._replace(observation=experience.observation.at[2, 0].set(7))
+        np.testing.assert_allclose(loss_of(task, experience)[0], loss_of(task, changed)[0], rtol=1e-6)
+
+
+@every_task
+def test_nothing_is_bootstrapped_across_the_end_of_an_episode(task):
+    """What comes after a terminal step changes no target before it: only the last environment's loss may move."""
+    if task == "curl":
+        pytest.skip("CURL has no targets")
+    experience = batch()
+    alone = jax.tree.map(lambda x: x[:, :1], experience)
+    changed = alone._replace(
+        observation=alone.observation.at[3:].set(9),
+        reward=alone.reward.at[2:].set(5.0),
+        action=alone.action.at[3].set(0),
+    )
+    upto_end = partial(_loss_of_steps, task, 2)
+    np.testing.assert_allclose(upto_end(alone), upto_end(changed), rtol=1e-5)
+
+
+def _loss_of_steps(task, steps, trajectory):
+    """The loss of the first steps alone: all later ones are marked as dummies."""
+    return loss_of(task, trajectory._replace(first=trajectory.first.at[steps + 1 :].set(True)))[0]
+
+
+@every_task
+def test_seeds_side_by_side_are_the_seeds_alone(task):
+    agents = [fresh(task, seed=seed) for seed in (0, 1)]
+    batches = [batch(seed) for seed in (0, 1)]
+    keys = jax.random.split(jax.random.key(5), 2)
+    stack = partial(jax.tree.map, lambda *x: jnp.stack(x))
+    together, _ = jax.jit(jax.vmap(learner(task).update))(stack(*agents), stack(*batches), keys)
+    for seed in (0, 1):
+        alone, _ = update(task)(agents[seed], batches[seed], keys[seed])
+        for a, b in zip(leaves(alone.modules), leaves(together.modules), strict=True):
+            np.testing.assert_allclose(a, b[seed], atol=1e-5)
+
+
+@every_task
+def test_a_saved_agent_goes_on_exactly(task):
+    agent, _ = update(task)(fresh(task), batch(), jax.random.key(0))
+    restored = fill(fresh(task), named_arrays(agent))
+    ahead, _ = update(task)(agent, batch(1), jax.random.key(1))
+    other, _ = update(task)(restored, batch(1), jax.random.key(1))
+    assert jax.tree.all(jax.tree.map(lambda a, b: bool(jnp.all(a == b)), ahead, other))
+
+
+def test_tasks_can_be_combined_each_with_its_own_optimiser_and_c():
+    def make(c):
+        config = AgentConfig(name="rgvf+pixel-control+curl", c=c, depth=2, repeat=3, hidden=16, stop_gradient=True)
+        return make_learner(config, WORLD, 0)
+
+    combined = make((1.0, 0.5, 0.0))
+    assert [each.name for each in combined.tasks] == [MAIN, "rgvf", "pixel-control", "curl"]
+    agent = combined.init(jax.random.key(0))
+    assert set(agent.optimiser_states) == {MAIN, "rgvf", "pixel-control", "curl"}
+    after, metrics = jax.jit(combined.update)(agent, batch(), jax.random.key(1))
+    assert {"rgvf/loss", "pixel-control/loss", "curl/loss"} <= metrics.keys()
+    assert all(differ(agent.modules["rgvf"], after.modules["rgvf"]))
+    assert all(differ(agent.modules["pixel-control"], after.modules["pixel-control"]))
+    assert not any(differ(agent.modules["curl"], after.modules["curl"]))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (dict(name="rgvf+pixelcontrol"), "no agent 'pixelcontrol'; did you mean pixel-control"),
+        (dict(name="rgvf+rgvf"), "twice"),
+        (dict(name="a2c+curl"), "every agent is an a2c"),
+        (dict(name="rgvf+curl", c=(1.0, 1.0, 1.0)), "c must be one number, or one for each of rgvf curl; not 3"),
+        (dict(name="curl", questions="mine.json"), "has no rgvf"),
+        (dict(horizons=0), "horizons"),
+        (dict(curl_step=2.0), "curl_step"),
+        (dict(curl_margin=-1), "curl_margin"),
+        (dict(pixel_discount=1.0), "pixel_discount"),
+    ],
+)
+def test_what_cannot_be_is_refused(wrong, said):
+    with pytest.raises(ValueError, match=said):
+        AgentConfig(**wrong)
+
+
+@pytest.mark.parametrize("task", ["pixel-control", "curl"])
+def test_tasks_about_pictures_need_one(task):
+    with pytest.raises(ValueError, match=f"{task} needs an image"):
+        make_learner(AgentConfig(name=task), World((4,), ("a", "b")), 0)

@@ -1,0 +1,111 @@
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from rgvf.agents import AgentConfig, World, make_learner
+from rgvf.auxiliary import PixelControlTask, View
+from rgvf.auxiliary.pixel_control import PixelQ
+from rgvf.features import PixelChange
+from rgvf.networks import DenseRepresentation
+from rgvf.trajectory import Trajectory, Transition
+
+ACTIONS = 3
+
+
+def test_the_paper_s_layers():
+    """2592 → 32×9×9 → |A|×20×20 on Atari; from 32×8×9 to 18×20 on DeepMind Lab."""
+    for world, hidden, cells in (
+        (World((84, 84, 4), ("a", "b", "c"), stacked=True), (2592, 9, 9), (20, 20)),
+        (World((72, 96, 3), ("a", "b", "c")), (2304, 8, 9), (18, 20)),
+    ):
+        learner = make_learner(AgentConfig(name="pixel-control"), world, 0)
+        agent = eqx.filter_eval_shape(learner.init, jax.random.key(0))
+        head = agent.modules["pixel-control"]
+        assert head.hidden.weight.shape == (agent.modules["representation"].size, hidden[0])
+        assert (head.rows, head.columns) == hidden[1:]
+        assert head.advantage.weight.shape == (4, 4, 32, 3)
+        assert head.value.weight.shape == (4, 4, 32, 1)
+        states = jax.ShapeDtypeStruct((2, 5, head.hidden.weight.shape[0]), jnp.float32)
+        assert eqx.filter_eval_shape(head, states).shape == (2, 5, cells[0] * cells[1], 3)
+
+
+def test_action_values_are_the_dueling_combination_of_two_deconvolutions():
+    head = PixelQ(jax.random.key(0), inputs=5, rows=2, columns=3, n_actions=ACTIONS)
+    head = eqx.tree_at(lambda h: h.advantage.bias, head, jnp.array([0.3, -0.2, 0.5]))
+    states = jax.random.normal(jax.random.key(1), (1, 1, 5))
+    got = np.asarray(head(states)).reshape(6, 8, ACTIONS)
+
+    hidden = np.maximum(np.asarray(states[0, 0] @ head.hidden.weight + head.hidden.bias), 0).reshape(2, 3, 32)
+
+    def deconvolved(layer):
+        weight = np.asarray(layer.weight, np.float64)
+        out = np.zeros((6, 8, weight.shape[-1])) + np.asarray(layer.bias)
+        for i in range(2):
+            for j in range(3):
+                for y in range(4):
+                    for x in range(4):
+                        # conv_transpose correlates: the kernel lies upside down
+                        out[2 * i + y, 2 * j + x] += hidden[i, j] @ weight[3 - y, 3 - x]
+        return out
+
+    advantage = deconvolved(head.advantage)
+    expected = deconvolved(head.value) + advantage - advantage.mean(-1, keepdims=True)
+    np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_features_are_the_mean_absolute_change_of_the_newest_frame_in_each_cell():
+    cells = PixelChange((84, 84, 4), newest_only=True)
+    assert (cells.cell, cells.rows, cells.columns) == (4, 20, 20)
+    rng = np.random.default_rng(0)
+    before, after = rng.integers(0, 256, size=(2, 84, 84, 4)).astype(np.uint8)
+    moved = Transition(jnp.asarray(before), jnp.array(0), jnp.array(0.0), jnp.asarray(after))
+    got = np.asarray(cells(moved)).reshape(20, 20)
+    for row, column in ((0, 0), (3, 17), (19, 19)):
+        y, x = 2 + 4 * row, 2 + 4 * column
+        patch = np.abs(after[y : y + 4, x : x + 4, 3] / 255.0 - before[y : y + 4, x : x + 4, 3] / 255.0)
+        np.testing.assert_allclose(got[row, column], patch.mean(), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("shape", "cell", "rows", "columns"),
+    [((72, 96, 3), 4, 18, 20), ((10, 10, 4), 1, 10, 10), ((210, 160, 3), 8, 20, 20), ((64, 64, 3), 3, 20, 20)],
+)
+def test_cells_suit_the_image(shape, cell, rows, columns):
+    cells = PixelChange(shape)
+    assert (cells.cell, cells.rows, cells.columns) == (cell, rows, columns)
+    assert len(cells.names) == rows * columns
+
+
+def test_the_loss_of_a_case_worked_out_by_hand():
+    """One environment, three steps, an episode that ends with the second; then a dummy step and another one."""
+    discount = 0.5
+    task = PixelControlTask(PixelChange((4, 4, 1)), n_actions=2, discount=discount)
+    representation = DenseRepresentation(jax.random.key(0), (4, 4, 1), (3,))
+    head, _ = task.init(jax.random.key(1), representation)
+    # Q is the same everywhere: V = 1, A = (0.5, −0.1) → Q = 1 + A − 0.2 = (1.3, 0.7).
+    head = jax.tree.map(jnp.zeros_like, head)
+    head = eqx.tree_at(lambda h: (h.value.bias, h.advantage.bias), head, (jnp.array([1.0]), jnp.array([0.5, -0.1])))
+    observation = np.zeros((6, 1, 4, 4, 1), np.float32)
+    # Changes of cell (0, 0): 2, 3, (dummy), 0, 4; no other cell ever changes.
+    observation[:, 0, 0, 0, 0] = [0, 2, 5, 1, 1, 5]
+    first = np.array([0, 0, 0, 1, 0, 0], bool)[:, None]
+    terminal = np.array([0, 1, 0, 0, 0], bool)[:, None]
+    action = np.array([0, 1, 0, 0, 1], np.int32)[:, None]
+    reward = np.full((5, 1), 7.0, np.float32)  # of no concern
+    trajectory = Trajectory(*map(jnp.asarray, (observation, action, reward, terminal, first)))
+    view = View(trajectory, representation, representation.unroll(trajectory))
+
+    loss, _, _ = task.loss(head, None, view, jax.random.key(0))
+
+    best = 1.3
+    last = 4 + discount * best
+    changing = [2 + discount * 3, 3.0, None, 0 + discount * last, last]
+    still = [0.0, 0.0, None, discount * discount * best, discount * best]
+    taken = [1.3, 0.7, None, 1.3, 0.7]
+    total = 0.0
+    for g_changing, g_still, q in zip(changing, still, taken, strict=True):
+        if q is not None:
+            total += 0.5 * (g_changing - q) ** 2 + 15 * 0.5 * (g_still - q) ** 2
+    np.testing.assert_allclose(loss, total / 5, rtol=1e-5)
