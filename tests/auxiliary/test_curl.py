@@ -13,7 +13,7 @@ from rgvf.trajectory import Trajectory
 def test_the_paper_s_layers():
     world = World((84, 84, 4), ("a", "b", "c"), stacked=True)
     learner = make_learner(AgentConfig(name="curl"), world, 0)
-    assert learner.tasks[1].task.margin == 4
+    assert getattr(learner.tasks[1].task, "margin", None) == 4
     agent = jax.eval_shape(lambda: learner.init(jax.random.key(0)))
     params = agent.modules["curl"]
     assert params.encoder.hidden.weight.shape == (3136, 512)
@@ -112,11 +112,9 @@ def test_the_key_encoder_follows_the_agent_and_gets_no_gradient():
         jnp.zeros((3, 2), bool),
         jnp.zeros((4, 2), bool),
     )
-    alone = type(learner)(learner.representation, learner.tasks[1:])
-    after, _ = alone.update(agent, trajectory, jax.random.key(1))
-    assert any(
-        bool(jnp.any(a != b)) for a, b in zip(*map(jax.tree.leaves, (agent.modules, after.modules)), strict=True)
-    )
+    update = jax.jit(Learner(learner.representation, learner.tasks[1:]).update)
+    after, _ = update(agent, trajectory, jax.random.key(1))
+    assert bool(jnp.any(agent.modules["curl"].similarity != after.modules["curl"].similarity))
     for old, new in zip(*(jax.tree.leaves(each.task_states["curl"]) for each in (agent, after)), strict=True):
         np.testing.assert_array_equal(old, new)  # it began as a copy, and what it follows had not moved yet
     later, _ = update(after, trajectory, jax.random.key(2))
