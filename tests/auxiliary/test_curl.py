@@ -3,7 +3,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rgvf.agents import AgentConfig, World, make_learner
+from rgvf.agents import AgentConfig, Learner, World, make_learner
 from rgvf.auxiliary import CURLTask, View
 from rgvf.auxiliary.curl import contrastive_loss, crop
 from rgvf.networks import DenseRepresentation
