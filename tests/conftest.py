@@ -2,7 +2,14 @@ import jax
 import pytest
 
 # Optax mixes types on purpose, so what calls it cannot be strict.
-CALLS_OPTAX = ("tests.agents", "tests.training", "tests.studies", "tests.test_cli", "tests.test_learning")
+CALLS_OPTAX = (
+    "tests.agents",
+    "tests.training",
+    "tests.studies",
+    "tests.test_cli",
+    "tests.test_docs",
+    "tests.test_learning",
+)
 
 
 @pytest.fixture(autouse=True)

@@ -100,6 +100,7 @@ def test_labels_are_the_diagonal():
     np.testing.assert_allclose(contrastive_loss(logits, jnp.array([True, True])), expected, rtol=1e-6)
 
 
+@jax.numpy_dtype_promotion("standard")  # for Optax
 def test_the_key_encoder_follows_the_agent_and_gets_no_gradient():
     world = World((10, 10, 2), ("a", "b"))
     learner = make_learner(AgentConfig(name="curl", hidden=8, curl_outputs=4, curl_step=0.25), world, 0)

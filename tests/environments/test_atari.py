@@ -201,3 +201,24 @@ def test_games_are_found_by_name():
         find_game("Brekout")
     with pytest.raises(ValueError, match="there are Alien"):
         find_game("xyz")
+
+
+def test_what_is_done_ahead_of_time_cannot_be_seen():
+    """Neither in what a game gives nor in what it saves."""
+    prompt, early = AtariGame("Breakout", 6, frame_cap=500), AtariGame("Breakout", 6, frame_cap=500)
+    rng = np.random.default_rng(0)
+    games = 0
+    for action in actions_of(prompt, 500):
+        if rng.random() < 0.1:
+            early.prepare()
+        moment = prompt.step(action)
+        assert_same(moment, early.step(action))
+        games += moment.game_over
+        if rng.random() < 0.05:
+            early.prepare()
+            assert prompt.save() == early.save()
+    assert games >= 3
+    other = AtariGame("Breakout", 7, frame_cap=500)
+    other.restore(early.save())
+    for action in actions_of(prompt, 200, seed=1):
+        assert_same(prompt.step(action), other.step(action))

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 from rgvf.environments.gymnasium import GymGame
+from rgvf.environments.host import HostSpec
 
 ODD = "tests.environments.odd_gym:Odd"
 
@@ -131,3 +132,27 @@ def test_what_cannot_be_played_is_explained(id, message):
     with pytest.raises(ValueError, match=message) as error:
         GymGame(id, 0)
     assert "\n" not in str(error.value)
+
+
+def test_catch_is_the_game_that_it_says():
+    game = GymGame("rgvf/Catch-v0", 0)
+    assert game.spec == HostSpec((10, 10, 2), "uint8", ("left", "stay", "right"))
+    scores = []
+    for _ in range(300):
+        moment = game.reset()
+        ball, paddle = moment.observation[..., 0], moment.observation[-1, :, 1]
+        assert (ball > 0).sum() == (ball[0] > 0).sum() == 1
+        column = int(ball[0].argmax())
+        middle = 0 if not paddle[2] and paddle[0] else 9 if not paddle[7] and paddle[9] else int(paddle.argmax()) + 1
+        follows = len(scores) % 2 == 0
+        for step in range(1, 10):
+            action = 1 + np.sign(column - middle) if follows else 1 - np.sign(column - middle)
+            middle = int(np.clip(middle + action - 1, 0, 9))
+            moment = game.step(int(action))
+            assert moment.observation[step, column, 0] == 255
+            assert moment.terminal == (step == 9)
+        assert moment.reward == (1.0 if abs(column - middle) <= 1 else -1.0)
+        scores.append(moment.game_return)
+    assert set(scores[::2]) == {1.0}  # who follows the ball catches every one
+    assert np.mean(scores[1::2]) < -0.8
+    assert game.render().shape == (160, 160, 3)

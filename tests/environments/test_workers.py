@@ -85,6 +85,44 @@ def test_atari_games_go_on_from_a_saved_state_with_other_processes_and_groups():
         np.testing.assert_array_equal(np.stack([row[field] for row in rows]), expected[81:])
 
 
+def test_what_is_saved_when_an_episode_has_just_ended_is_its_end():
+    """The worker has started the next episode already, which must not show."""
+    source = AtariSource("Breakout")
+    actions = np.random.default_rng(2).integers(4, size=(400, 1))
+    alone = play_alone(source, [3], actions)
+    end = int(np.flatnonzero(alone[2][:, 0])[0])
+    with Workers(source, [3]) as workers:
+        workers.reset()
+        play(workers, actions[:end])
+        workers.prepare()
+        saved = workers.save()
+        rows = play(workers, actions[end : end + 30])
+    with Workers(source, [0]) as workers:
+        restored = workers.restore(saved)
+        assert restored.terminal[0]
+        for field, expected in enumerate(alone):
+            np.testing.assert_array_equal(restored[field], expected[end])
+        again = play(workers, actions[end : end + 30])
+    for field, expected in enumerate(alone):
+        for told in (rows, again):
+            np.testing.assert_array_equal(np.stack([row[field] for row in told]), expected[end + 1 : end + 31])
+
+
+def test_the_group_that_is_done_first_is_told():
+    with Workers(CARTPOLE, range(4), processes=2, groups=2) as workers:
+        workers.reset()
+        with pytest.raises(RuntimeError, match="no group is playing"):
+            workers.first_done()
+        workers.send(np.zeros(2, int), group=1)
+        assert workers.first_done() == 1
+        assert workers.receive(1).observation.shape == (2, 4)
+        workers.send(np.zeros(2, int), group=0)
+        workers.send(np.zeros(2, int), group=1)
+        done = workers.first_done()
+        workers.receive(done)
+        assert {done, workers.first_done()} == {0, 1}
+
+
 def test_groups_divide_the_games():
     with Workers(CARTPOLE, range(7), processes=2, groups=3) as workers:
         assert workers.groups == (slice(0, 2), slice(2, 4), slice(4, 7))
@@ -123,7 +161,7 @@ def test_an_exception_in_a_game_is_told():
     with Workers(GymSource(f"{ODD}/Fails-v0"), range(4), processes=2, groups=2) as workers:
         workers.reset()
         pids = pids_of(workers)
-        with pytest.raises(WorkerError, match=r"FileNotFoundError: the level is not there \(game 0\)") as error:
+        with pytest.raises(WorkerError, match=r"FileNotFoundError: the level is not there \(game [01]\)") as error:
             play(workers, np.zeros((5, 4), int))
         assert "\n" not in str(error.value)
         wait_until_gone(pids)
