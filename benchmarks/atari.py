@@ -1,9 +1,9 @@
 """How fast Atari agents train, in one run on one machine.
 
-    .venv/bin/python benchmarks/atari.py [--game Breakout] [--seconds 20] [--seeds 1 5]
+    .venv/bin/python benchmarks/atari.py [--game Breakout] [--seconds 20] [--seeds 1 5] [--main-only]
 
-Raw is what the emulators alone give with random actions and the same workers. The machine should be idle otherwise;
-compare the ratios.
+Raw is what the emulators alone give with random actions and the same workers. The other auxiliary tasks are measured
+with one seed. The machine should be idle otherwise; compare the ratios.
 """
 
 import argparse
@@ -13,28 +13,38 @@ import subprocess
 import sys
 import time
 
-AGENTS = {
+MAIN_ROWS = {
     "a2c": ["--agent", "a2c"],
     "rgvf stop-gradient": ["--agent", "rgvf", "--stop-gradient"],
     "rgvf end-to-end": ["--agent", "rgvf"],
 }
+TASKS = ("mhvp", "reward-prediction", "termination-prediction", "pixel-control", "curl")
+TASK_ROWS = {f"{task} end-to-end": ["--agent", task] for task in TASKS}
 
 
-def raw_speed(game: str, games: int, seconds: float) -> float:
-    """Frames/s of the emulators alone."""
+def raw_speed(game: str, seeds: int, seconds: float) -> float:
+    """Frames/s of the emulators alone, in the same groups: each plays on as soon as all of its games have."""
     import numpy as np
 
-    from rgvf.environments.sources import parse_source
-    from rgvf.environments.workers import Workers
+    from rgvf.training.config import RunConfig
+    from rgvf.training.run import make_workers
 
     rng = np.random.default_rng(0)
-    with Workers(parse_source(f"atari/{game}"), list(range(games))) as workers:
+    with make_workers(RunConfig(env=f"atari/{game}", seeds=seeds)) as workers:
         workers.reset()
+        sizes = [part.stop - part.start for part in workers.groups]
+
+        def play(group: int) -> None:
+            workers.send(rng.integers(len(workers.spec.actions), size=sizes[group]), group)
+
+        for group in range(len(sizes)):
+            play(group)
         steps, began = 0, time.perf_counter()
         while time.perf_counter() - began < seconds:
-            workers.send(rng.integers(len(workers.spec.actions), size=games))
-            workers.receive()
-            steps += games
+            group = workers.first_done()
+            workers.receive(group)
+            steps += sizes[group]
+            play(group)
         return steps * workers.spec.frames_per_step / (time.perf_counter() - began)
 
 
@@ -81,6 +91,7 @@ def main() -> None:
     parser.add_argument("--game", default="Breakout")
     parser.add_argument("--seconds", type=float, default=20.0, help="of each measurement")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 5])
+    parser.add_argument("--main-only", action="store_true", help="only a2c and rgvf, not the other tasks")
     parser.add_argument("--child", type=float, help=argparse.SUPPRESS)
     parser.add_argument("options", nargs="*", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -91,15 +102,16 @@ def main() -> None:
 
     device = jax.devices()[0].device_kind
     print(f"{arguments.game}, {os.cpu_count()} cores, {device}, jax {jax.__version__}; frames/s\n")
-    print(f"{'':22}{'seeds':>6}{'frames/s':>10}{'of raw':>8}{'cost to a2c':>13}{'GiB':>6}")
+    print(f"{'':28}{'seeds':>6}{'frames/s':>10}{'of raw':>8}{'cost to a2c':>13}{'GiB':>6}")
     for seeds in arguments.seeds:
-        raw = raw_speed(arguments.game, 16 * seeds, arguments.seconds)
-        print(f"{'raw emulators':22}{seeds:6}{raw:10,.0f}", flush=True)
+        raw = raw_speed(arguments.game, seeds, arguments.seconds)
+        print(f"{'raw emulators':28}{seeds:6}{raw:10,.0f}", flush=True)
         a2c = None
-        for name, options in AGENTS.items():
+        rows = MAIN_ROWS | (TASK_ROWS if seeds == 1 and not arguments.main_only else {})
+        for name, options in rows.items():
             speed, memory = training_speed(arguments.game, options, seeds, arguments.seconds)
             a2c = a2c or speed
-            print(f"{name:22}{seeds:6}{speed:10,.0f}{speed / raw:8.0%}{a2c / speed:13.2f}{memory:6.1f}", flush=True)
+            print(f"{name:28}{seeds:6}{speed:10,.0f}{speed / raw:8.0%}{a2c / speed:13.2f}{memory:6.1f}", flush=True)
 
 
 if __name__ == "__main__":
