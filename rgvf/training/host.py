@@ -91,6 +91,7 @@ class HostLoop:
         """New agents in new environments."""
         keys = [jax.random.key(seed) for seed in seeds]
         agents = [each.init(jax.random.fold_in(key, 0)) for each, key in zip(self.learners, keys, strict=True)]
+        self._actor = jax.tree.structure(_acting_modules(agents[0]))
         depth = self.spec.stack - 1 if self._stacks else 0
         shape = (self.actors, *self.spec.observation_shape, depth)
         stacks = [jnp.zeros(shape, self.spec.observation_dtype) for _ in keys]
@@ -100,32 +101,32 @@ class HostLoop:
     def advance(self, state: HostState) -> tuple[HostState, Pack[Metrics], list[GameEnd]]:
         """One segment of experience and the update that learns from it."""
         segments = [_Segment() for _ in range(self.groups)]
-        stacks, keys, update_key, next_key = self._open(state.stack, state.key)
-        actor = acting_modules(state.agent)
+        stacks, chance, update_key, next_key = self._open(state.stack, state.key)
+        actor = _acting_arrays(state.agent)
         ends: list[GameEnd] = []
         moments = self.workers.current()
         for group, part in enumerate(self.workers.groups):
             segments[group].stack = pick(stacks, group)
-            self._play(group, segments[group], moments.part(part), actor, keys)
+            self._play(group, segments[group], moments.part(part), actor, chance)
         for _ in range(self.groups * self.steps):
             group = self.workers.first_done()
             segment, now = segments[group], self.workers.receive(group)
             self._note(segment, now, ends)
             if segment.played < self.steps:
-                self._play(group, segment, now, actor, keys)
+                self._play(group, segment, now, actor, chance)
             else:
                 self._show_device(segment, now)
         self.workers.prepare()
         agent, metrics, stack = self._update(state.agent, state.stack, *self._collected(segments), update_key)
         return HostState(agent, stack, next_key), metrics, sorted(ends)
 
-    def _play(self, group: int, segment: _Segment, now: Batch, actor: Any, keys: Pack[Array]) -> None:
+    def _play(self, group: int, segment: _Segment, now: Batch, actor: Any, chance: Pack[Array]) -> None:
         """Choose actions for a group and let its environments step."""
         frame, first = self._show_device(segment, now)
         seeds, size = self._shape
         moment = np.empty((seeds, size + 1), np.int32)  # one small array is sooner on the device than two
         moment[:, 0], moment[:, 1:] = segment.played, first
-        action, segment.stack = self._act[group](actor, segment.stack, frame, moment, keys)
+        action, segment.stack = self._act[group](actor, segment.stack, frame, moment, chance)
         segment.actions.append(action)
         self.workers.send(unpack_array(action).reshape(-1), group)
 
@@ -156,27 +157,35 @@ class HostLoop:
 
     def _open_one(
         self, stack: Shaped[Array, "B *observation stack"], key: Key[Array, ""]
-    ) -> tuple[tuple[Array, ...], Key[Array, " T"], Key[Array, ""], Key[Array, ""]]:
-        """The stacks of each group; keys for the steps, one for the update and one for what follows."""
+    ) -> tuple[tuple[Array, ...], Float[Array, "T B actions"], Key[Array, ""], Key[Array, ""]]:
+        """The stacks of each group; chance for all steps; a key for the update and one for what follows.
+
+        Chance is drawn for all actors of the seed, so that it does not depend on how they are grouped.
+        """
         keys = jax.random.split(key, self.steps + 2)
-        return tuple(jnp.split(stack, self.groups)), keys[:-2], keys[-2], keys[-1]
+        shape = (self.actors, len(self.spec.actions))
+        chance = jax.vmap(lambda key: jax.random.gumbel(key, shape))(keys[:-2])
+        return tuple(jnp.split(stack, self.groups)), chance, keys[-2], keys[-1]
 
     def _act_one(
         self,
         group: int,
-        actor: dict[str, Any],
+        actor: tuple[Array, ...],
         stack: Shaped[Array, "b *observation stack"],
         frame: Shaped[Array, "b *observation"],
         moment: Int[Array, " 1+b"],
-        keys: Key[Array, " T"],
+        chance: Float[Array, "T B actions"],
     ) -> tuple[Int[Array, " b"], Shaped[Array, "b *observation stack"]]:
-        """`moment` holds the step of the segment, and for each environment whether its episode begins."""
+        """One step. `moment` holds the step of the segment, and for each environment whether its episode begins.
+
+        This is called for every step: plain arrays, and few of them, are sooner under way than modules.
+        """
+        modules = jax.tree.unflatten(self._actor, actor)
         time, first = moment[0], moment[1:] > 0
         shown = self._show(stack, frame, first)
-        logits, _ = actor[MAIN](actor[REPRESENTATION].step(shown))
-        # Chance is drawn for all actors of the seed, so that it does not depend on how they are grouped.
+        logits, _ = modules[MAIN](modules[REPRESENTATION].step(shown))
         size = self._shape[1]
-        noise = jax.random.gumbel(keys[time], (self.actors, logits.shape[-1]))[group * size : (group + 1) * size]
+        noise = chance[time, group * size : (group + 1) * size]
         return jnp.argmax(logits + noise, axis=-1), shown[..., 1:] if self._stacks else stack
 
     def _show(self, stack: Array, frame: Array, first: Array) -> Shaped[Array, "B *observation"]:
@@ -231,11 +240,15 @@ class _Segment:
         return len(self.actions)
 
 
-def acting_modules(agent: Pack[Agent]) -> Any:
-    """What is needed for choosing actions: the fewer arrays a call has, the sooner it is under way."""
+def _acting_arrays(agent: Pack[Agent]) -> Pack[tuple[Array, ...]]:
+    """The arrays that are needed for choosing actions."""
     if isinstance(agent, Agent):
-        return {name: agent.modules[name] for name in (REPRESENTATION, MAIN)}
-    return [acting_modules(each) for each in agent]
+        return tuple(jax.tree.leaves(_acting_modules(agent)))
+    return [tuple(jax.tree.leaves(_acting_modules(each))) for each in agent]
+
+
+def _acting_modules(agent: Agent) -> dict[str, Any]:
+    return {name: agent.modules[name] for name in (REPRESENTATION, MAIN)}
 
 
 def group_count(actors: int) -> int:

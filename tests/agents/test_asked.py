@@ -7,6 +7,7 @@ import pytest
 
 from rgvf.agents import AgentConfig, World, make_learner, make_questions
 from rgvf.auxiliary import View
+from rgvf.features import RandomPatches
 from rgvf.questions import QuestionNetwork, mask, multi_horizon_values, targets
 from rgvf.trajectory import Trajectory, Transition
 
@@ -79,6 +80,7 @@ def test_a_network_of_one_s_own_is_asked_with_the_features_and_actions_that_it_n
     got = features(Transition(jnp.asarray(before), jnp.array(0), jnp.array(0.25), jnp.asarray(after)))
     change = after / 255.0 - before / 255.0
     _, patches = make_questions(AgentConfig(feature_scale=2.0), WORLD, seed=3)
+    assert isinstance(patches, RandomPatches)
     weight = np.asarray(patches.weight[0]).reshape(5, 5, 2)  # 10 pixels have two patches of 5 to a side
     expected = [np.abs(change[0, 7]).mean(), 0.25, abs((weight * change[5:, :5]).sum()), 1.0]
     np.testing.assert_allclose(got, expected, rtol=1e-5)
