@@ -75,11 +75,11 @@ def child(game: str, options: list[str], seeds: int, seconds: float) -> None:
         loop = HostLoop(workers, learners, config.actors, config.steps, config.clip_rewards)
         state = loop.start(range(seeds))
         for _ in range(3):
-            state, _, _ = loop.advance(state)
+            state, _ = loop.advance(state)
         jax.block_until_ready(state)
         updates, began = 0, time.perf_counter()
         while time.perf_counter() - began < seconds:
-            state, _, _ = loop.advance(state)
+            state, _ = loop.advance(state)
             updates += 1
         jax.block_until_ready(state)
         frames = updates * loop.frames_per_update * seeds / (time.perf_counter() - began)

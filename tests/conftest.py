@@ -1,8 +1,9 @@
 import jax
 import pytest
 
-# Optax mixes types on purpose, so what calls it cannot be strict.
-CALLS_OPTAX = (
+# Optax and pgx mix types on purpose, so what calls them cannot be strict.
+NOT_STRICT = (
+    "tests.environments.test_minatar",
     "tests.agents",
     "tests.training",
     "tests.studies",
@@ -15,6 +16,6 @@ CALLS_OPTAX = (
 @pytest.fixture(autouse=True)
 def strict_types(request):
     """Silent conversions hide mistakes: an int that becomes a float, float64 that becomes float32."""
-    strict = not request.module.__name__.startswith(CALLS_OPTAX)
+    strict = not request.module.__name__.startswith(NOT_STRICT)
     with jax.numpy_dtype_promotion("strict" if strict else "standard"):
         yield

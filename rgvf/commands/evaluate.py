@@ -23,15 +23,15 @@ class _Options:
     """Which of the run's seeds; all of them by default."""
     greedy: bool = False
     """Take the likeliest action instead of sampling from the policy."""
-    sticky: float = 0.25
-    """Probability that an action is repeated, in the games with sticky actions (Atari only)."""
+    sticky: float | None = None
+    """Probability that an action is repeated, in the games with sticky actions; 0.25 on Atari, 0.1 on MinAtar."""
     games_seed: int = 0
     """Decides the games and the agent's chances in them."""
 
     def __post_init__(self) -> None:
         if self.games < 1:
             raise ValueError(f"games must be at least 1, not {self.games}")
-        if not 0 <= self.sticky <= 1:
+        if self.sticky is not None and not 0 <= self.sticky <= 1:
             raise ValueError(f"sticky must lie in [0, 1], not {self.sticky}")
 
 
@@ -48,7 +48,8 @@ def evaluate(arguments: list[str]) -> None:
     try:
         _, config = RunFolder.open(options.run)
         seeds = range(config.seed, config.seed + config.seeds) if options.seed is None else [options.seed]
-        modes = [0.0, options.sticky] if config.env.startswith("atari/") and options.sticky else [0.0]
+        usual = {"atari": 0.25, "minatar": 0.1}.get(config.env.partition("/")[0], 0.0)
+        modes = sorted({0.0, options.sticky if options.sticky is not None and usual else usual})
         print(f"{'seed':>5} {'sticky':>7} {'games':>6} {'mean':>10} {'± error':>9} {'median':>10}   after")
         results = []
         for seed in seeds:

@@ -28,8 +28,8 @@ class _Options:
     """Prediction nodes to show; by default three sums of layer 0."""
     greedy: bool = False
     """Take the likeliest action instead of sampling from the policy."""
-    sticky: float = 0.0
-    """Probability that an action is repeated (Atari only)."""
+    sticky: float | None = None
+    """Probability that an action is repeated (Atari and MinAtar); by default as in training."""
     game_seed: int = 0
     """Decides the game and the agent's chances in it."""
 

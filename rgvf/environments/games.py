@@ -1,4 +1,4 @@
-"""The 49 Atari games of Mnih et al. (2015), by the names that the literature gives them."""
+"""The 49 Atari games of Mnih et al. (2015) and the five of MinAtar, by the names that the literature gives them."""
 
 from __future__ import annotations
 
@@ -15,19 +15,30 @@ VideoPinball WizardOfWor Zaxxon
 
 GAMES = tuple(_NAMES.split())
 
+MINATAR_GAMES = ("Asterix", "Breakout", "Freeway", "Seaquest", "SpaceInvaders")
+
 FRAME_CAP = 108_000
 """A game is cut off after this many frames: half an hour of play, 60 frames a second."""
 
 
 def find_game(name: str) -> str:
     """The game of `GAMES` that `name` means; case, spaces, hyphens and underscores do not matter."""
-    by_key = {game.lower(): game for game in GAMES}
+    return _find(name, GAMES, "Atari")
+
+
+def find_minatar(name: str) -> str:
+    """The same for `MINATAR_GAMES`."""
+    return _find(name, MINATAR_GAMES, "MinAtar")
+
+
+def _find(name: str, games: tuple[str, ...], kind: str) -> str:
+    by_key = {game.lower(): game for game in games}
     key = re.sub(r"[\s_-]", "", name).lower()
     if key in by_key:
         return by_key[key]
     near = [by_key[match] for match in difflib.get_close_matches(key, by_key, n=3, cutoff=0.6)]
-    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(GAMES)}."
-    raise ValueError(f"there is no Atari game {name!r}; {hint}")
+    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(games)}."
+    raise ValueError(f"there is no {kind} game {name!r}; {hint}")
 
 
 def rom_name(game: str) -> str:

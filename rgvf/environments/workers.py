@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rgvf.environments.shared import Batch, anonymous_file, layout, map_arrays
-from rgvf.environments.sources import GameSource, source_fields, spec_of
+from rgvf.environments.sources import Source, source_fields, spec_of
 from rgvf.environments.worker import FAILED, PREPARE, RESET, RESTORE, SAVE, START, STEP, pack_blobs, unpack_blobs
 
 _COMMAND = "import sys; sys.path[:] = sys.argv[3:]; from rgvf.environments.worker import main; main()"
@@ -52,7 +52,7 @@ class Workers:
         groups: how many contiguous parts to divide the games into.
     """
 
-    def __init__(self, source: GameSource, seeds: Sequence[int], processes: int | None = None, groups: int = 1) -> None:
+    def __init__(self, source: Source, seeds: Sequence[int], processes: int | None = None, groups: int = 1) -> None:
         self.n = len(seeds)
         if self.n == 0:
             raise ValueError("seeds must name at least one game")
@@ -88,7 +88,7 @@ class Workers:
         finally:
             os.close(memory)
 
-    def _start(self, source: GameSource, seeds: Sequence[int]) -> None:
+    def _start(self, source: Source, seeds: Sequence[int]) -> None:
         order: dict[str, object] = {"spec": asdict(self.spec), "n": self.n, "source": source_fields(source)}
         for worker in range(self.processes):
             mine = range(worker, self.n, self.processes)

@@ -7,11 +7,13 @@ from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Int, Key, Shaped
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 
 from rgvf.agents import Agent
 from rgvf.auxiliary import Metrics
 from rgvf.environments import Environment
+from rgvf.training.loop import RECENT
 from rgvf.trajectory import Trajectory
 
 
@@ -39,11 +41,42 @@ class Actors(NamedTuple):
     """The observation is the last of its episode: the next step resets."""
 
 
+class Tally(NamedTuple):
+    """Scores of whole games."""
+
+    score: Float[Array, " B"]
+    """Unclipped return of each game that is being played."""
+    recent: Float[Array, " recent"]
+    """Those of games that have ended: game i stands at i mod `RECENT`."""
+    games: Int[Array, ""]
+    """How many have ended."""
+
+    def add(self, reward: Float[Array, "T B"], over: Bool[Array, "T B"]) -> Tally:
+        """Take note of a segment."""
+
+        def one_step(score: Float[Array, " B"], now: tuple[Array, Array]) -> tuple[Array, Array]:
+            total = score + now[0]
+            return jnp.where(now[1], 0.0, total), total
+
+        score, totals = jax.lax.scan(one_step, self.score, (reward, over))
+        number = self.games + jnp.cumsum(over.reshape(-1)) - 1
+        games = self.games + jnp.sum(over)
+        kept = over.reshape(-1) & (number >= games - RECENT)  # of very many only the last: each place is written once
+        place = jnp.where(kept, number % RECENT, RECENT)
+        return Tally(score, self.recent.at[place].set(totals.reshape(-1), mode="drop"), games)
+
+    def newest(self, n: int) -> list[float]:
+        """The last n scores, oldest first, or as many as are kept."""
+        recent, games = np.asarray(self.recent), int(self.games)
+        return [float(recent[i % RECENT]) for i in range(games - min(n, RECENT), games)]
+
+
 class Training(NamedTuple):
     """All that a training run carries from one update to the next."""
 
     agent: Agent
     actors: Actors
+    tally: Tally
     key: Key[Array, ""]
 
 
@@ -67,6 +100,8 @@ class DeviceLoop:
     actors: int
     steps: int
     """Steps of each actor between two updates."""
+    clip_rewards: float = 0.0
+    """Rewards are cut to ± this for learning; 0: not at all."""
 
     @property
     def frames_per_update(self) -> int:
@@ -77,20 +112,42 @@ class DeviceLoop:
         actor_key, key = jax.random.split(key)
         state, observation = jax.vmap(self.environment.reset)(jax.random.split(actor_key, self.actors))
         started = jnp.ones(self.actors, bool)
-        return Training(agent, Actors(state, observation, started, ~started), key)
+        tally = Tally(jnp.zeros(self.actors), jnp.zeros(RECENT), jnp.int32(0))
+        return Training(agent, Actors(state, observation, started, ~started), tally, key)
 
     def advance(self, training: Training, updates: Int[Array, ""]) -> Training:
         """Carry on for a number of updates."""
-        return jax.lax.fori_loop(0, updates, lambda _, t: self._update(t), training)
+        return jax.lax.fori_loop(0, updates, lambda _, t: self._update(t)[0], training)
 
-    def _update(self, training: Training) -> Training:
+    def advance_noting(
+        self, training: Training, updates: Int[Array, ""], most: int
+    ) -> tuple[Training, dict[str, Float[Array, " most"]]]:
+        """The same, with the metrics of each update; `updates` may not be more than `most`."""
+        metrics = jax.eval_shape(self._update, training)[1]
+        empty = jax.tree.map(lambda each: jnp.zeros((most,), each.dtype), metrics)
+
+        def one(i: Int[Array, ""], carry: tuple[Training, Metrics]) -> tuple[Training, Metrics]:
+            training, told = self._update(carry[0])
+            return training, jax.tree.map(lambda kept, new: kept.at[i].set(new), carry[1], told)
+
+        return jax.lax.fori_loop(0, updates, one, (training, empty))
+
+    def _update(self, training: Training) -> tuple[Training, Metrics]:
         rollout_key, update_key, key = jax.random.split(training.key, 3)
-        actors, trajectory = self.rollout(training.agent, training.actors, rollout_key)
-        agent, _ = self.update(training.agent, trajectory, update_key)
-        return Training(agent, actors, key)
+        actors, trajectory, over = self.rollout(training.agent, training.actors, rollout_key)
+        tally = training.tally.add(trajectory.reward, over)
+        if self.clip_rewards:
+            trajectory = trajectory._replace(reward=jnp.clip(trajectory.reward, -self.clip_rewards, self.clip_rewards))
+        agent, metrics = self.update(training.agent, trajectory, update_key)
+        return Training(agent, actors, tally, key), metrics
 
-    def rollout(self, agent: Agent, actors: Actors, key: Key[Array, ""]) -> tuple[Actors, Trajectory]:
-        """Let the policy act for a segment; an environment whose episode has ended resets instead of stepping."""
+    def rollout(
+        self, agent: Agent, actors: Actors, key: Key[Array, ""]
+    ) -> tuple[Actors, Trajectory, Bool[Array, "T B"]]:
+        """Let the policy act for a segment, and say with which steps an episode ended.
+
+        An environment whose episode has ended resets instead of stepping.
+        """
 
         def one_step(actors: Actors, key: Key[Array, ""]) -> tuple[Actors, tuple[Any, ...]]:
             policy_key, environment_key = jax.random.split(key)
@@ -106,11 +163,12 @@ class DeviceLoop:
                 ended=(step.terminal | step.truncated) & ~actors.ended,
             )
             reward = jnp.where(actors.ended, 0.0, step.reward)
-            return following, (actors.observation, action, reward, step.terminal & ~actors.ended, actors.first)
+            terminal = step.terminal & ~actors.ended
+            return following, (actors.observation, action, reward, terminal, actors.first, following.ended)
 
-        last, (observation, action, reward, terminal, first) = jax.lax.scan(
+        last, (observation, action, reward, terminal, first, over) = jax.lax.scan(
             one_step, actors, jax.random.split(key, self.steps)
         )
         observation = jnp.concatenate([observation, last.observation[None]])
         first = jnp.concatenate([first, last.first[None]])
-        return last, Trajectory(observation, action, reward, terminal, first)
+        return last, Trajectory(observation, action, reward, terminal, first), over

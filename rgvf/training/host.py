@@ -6,7 +6,7 @@ be alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -22,8 +22,12 @@ from rgvf.auxiliary import Metrics
 from rgvf.environments.host import HostSpec
 from rgvf.environments.shared import Batch
 from rgvf.environments.workers import Workers
-from rgvf.training.packs import Pack, across_seeds, by_seed, pack, pack_array, pick, unpack_array
+from rgvf.training.checkpoint import fill, named_arrays
+from rgvf.training.loop import Progress
+from rgvf.training.packs import Pack, across_seeds, by_seed, listed, pack, pack_array, pick, unpack_array
 from rgvf.trajectory import Trajectory
+
+_ENVIRONMENT = "environment/"  # where a checkpoint has the state of each game
 
 
 class HostState(NamedTuple):
@@ -35,7 +39,7 @@ class HostState(NamedTuple):
     key: Pack[Key[Array, ""]]
 
 
-class GameEnd(NamedTuple):
+class _GameEnd(NamedTuple):
     """A whole game came to its end."""
 
     seed: int
@@ -44,8 +48,6 @@ class GameEnd(NamedTuple):
     """In which step of the segment."""
     score: float
     """Unclipped return."""
-    length: int
-    """In steps of the agent."""
 
 
 def world_of(spec: HostSpec) -> World:
@@ -74,6 +76,7 @@ class HostLoop:
         self.actors = actors
         self.steps = steps
         self.spec = workers.spec
+        self.world = world_of(workers.spec)
         self.groups = len(workers.groups)
         self._shape = (len(learners), actors // self.groups)  # seeds and environments of a group
         self._stacks = len(self.spec.observation_shape) == 2
@@ -98,12 +101,13 @@ class HostLoop:
         self.workers.reset()
         return HostState(pack(agents), pack(stacks), pack([jax.random.fold_in(key, 1) for key in keys]))
 
-    def advance(self, state: HostState) -> tuple[HostState, Pack[Metrics], list[GameEnd]]:
-        """One segment of experience and the update that learns from it."""
+    def advance(self, state: HostState, updates: int = 1) -> tuple[HostState, Progress]:
+        """One segment of experience and the update that learns from it, however many `updates` may follow."""
+        del updates
         segments = [_Segment() for _ in range(self.groups)]
         stacks, chance, update_key, next_key = self._open(state.stack, state.key)
         actor = _acting_arrays(state.agent)
-        ends: list[GameEnd] = []
+        ends: list[_GameEnd] = []
         moments = self.workers.current()
         for group, part in enumerate(self.workers.groups):
             segments[group].stack = pick(stacks, group)
@@ -118,7 +122,30 @@ class HostLoop:
                 self._show_device(segment, now)
         self.workers.prepare()
         agent, metrics, stack = self._update(state.agent, state.stack, *self._collected(segments), update_key)
-        return HostState(agent, stack, next_key), metrics, sorted(ends)
+        return HostState(agent, stack, next_key), self._progress(metrics, ends)
+
+    def _progress(self, metrics: Pack[Metrics], ends: list[_GameEnd]) -> Progress:
+        scores: list[list[float]] = [[] for _ in self.learners]
+        for end in sorted(ends):  # in which order they were told depends on timing
+            scores[end.seed].append(end.score)
+        return Progress(1, metrics, scores, [len(each) for each in scores])
+
+    def save(self, state: HostState) -> dict[str, np.ndarray]:
+        arrays = named_arrays(self._listed(state))
+        for i, data in enumerate(self.workers.save()):
+            arrays[f"{_ENVIRONMENT}{i:05d}"] = np.frombuffer(data, np.uint8)
+        return arrays
+
+    def restore(self, state: HostState, arrays: Mapping[str, np.ndarray]) -> HostState:
+        filled: Any = fill(self._listed(state), arrays)
+        self.workers.restore([arrays[name].tobytes() for name in sorted(arrays) if name.startswith(_ENVIRONMENT)])
+        return HostState(*(pack(each) for each in filled))
+
+    def _listed(self, state: HostState) -> HostState:
+        return HostState(*(listed(each, len(self.learners)) for each in state))
+
+    def close(self) -> None:
+        self.workers.close()
 
     def _play(self, group: int, segment: _Segment, now: Batch, actor: Any, chance: Pack[Array]) -> None:
         """Choose actions for a group and let its environments step."""
@@ -138,14 +165,13 @@ class HostLoop:
         segment.firsts.append(first)
         return frame, first
 
-    def _note(self, segment: _Segment, now: Batch, ends: list[GameEnd]) -> None:
+    def _note(self, segment: _Segment, now: Batch, ends: list[_GameEnd]) -> None:
         step = segment.played - 1
         reward = now.reward.reshape(self._shape).copy()
         segment.rewards.append(np.clip(reward, -self._clip, self._clip) if self._clip else reward)
         segment.terminals.append(now.terminal.reshape(self._shape).copy())
         for i in np.flatnonzero(now.game_over):
-            score, length = float(now.game_return[i]), int(now.game_length[i])
-            ends.append(GameEnd(int(i) // self._shape[1], step, score, length))
+            ends.append(_GameEnd(int(i) // self._shape[1], step, float(now.game_return[i])))
 
     def _collected(self, segments: list[_Segment]) -> Iterator[Pack[Any]]:
         """Frames, actions, first flags, rewards and terminals of all groups, as packs."""

@@ -9,11 +9,8 @@ from typing import Any
 import numpy as np
 
 from rgvf.auxiliary import Metrics
-from rgvf.training.host import GameEnd
-from rgvf.training.packs import Pack, unpack_array
-
-RECENT = 100
-"""Games that the reported return is the mean of."""
+from rgvf.training.loop import RECENT, Progress
+from rgvf.training.packs import Pack
 
 
 class RunningMetrics:
@@ -25,22 +22,22 @@ class RunningMetrics:
         self._games = [0 for _ in seeds]
         self._sums: dict[str, np.ndarray] = {}
         self._count = 0
-        self._pending: list[Mapping[str, Any] | Sequence[Mapping[str, Any]]] = []
+        self._pending: list[Progress] = []
 
-    def add(self, losses: Pack[Metrics], ends: Sequence[GameEnd]) -> None:
-        """Take note of an update. Losses stay on the device until they are asked for."""
-        self._pending.append(losses)
-        for end in ends:
-            self._recent[end.seed].append(end.score)
-            self._games[end.seed] += 1
+    def add(self, progress: Progress) -> None:
+        """Take note of some updates. Losses stay on the device until they are asked for."""
+        self._pending.append(progress)
+        for i, scores in enumerate(progress.scores):
+            self._recent[i].extend(scores)
+            self._games[i] += progress.games[i]
 
     def _settle(self) -> None:
-        for losses in self._pending:
-            by_name = losses if isinstance(losses, Mapping) else _transposed(losses)
-            for name, values in by_name.items():
-                told = unpack_array(values).astype(np.float64)
-                self._sums[name] = self._sums[name] + told if name in self._sums else told
-            self._count += 1
+        for progress in self._pending:
+            for name, told in _by_name(progress.losses).items():
+                each = told.reshape(len(self.seeds), -1).astype(np.float64)[:, : progress.updates]
+                for update in each.T:  # one by one: what they add up to must not depend on how they came
+                    self._sums[name] = self._sums[name] + update if name in self._sums else update
+            self._count += progress.updates
         self._pending = []
 
     def report(self) -> list[dict[str, Any]]:
@@ -71,5 +68,8 @@ class RunningMetrics:
         self._count, self._pending = data["count"], []
 
 
-def _transposed(losses: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    return {name: [each[name] for each in losses] for name in losses[0]}
+def _by_name(losses: Pack[Metrics]) -> dict[str, np.ndarray]:
+    """Arrays with the seed as their first axis."""
+    if isinstance(losses, Mapping):
+        return {name: np.asarray(told) for name, told in losses.items()}
+    return {name: np.stack([np.asarray(each[name]) for each in losses]) for name in losses[0]}

@@ -13,21 +13,33 @@ from typing import Any, TypeAlias, TypeVar
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 T = TypeVar("T")
 Pack: TypeAlias = list[T] | T
 """A list with a value for each seed (CPU), or one value with the seed as the first axis of its arrays (GPU)."""
 
 
+_SPREAD = PartitionSpec("seeds")
+
+
+def _mesh(seeds: int) -> Mesh | None:
+    """All devices in a row, where there are several and they can share the seeds evenly."""
+    several = jax.device_count() > 1 and seeds % jax.device_count() == 0
+    return Mesh(np.array(jax.devices()), ("seeds",)) if several else None
+
+
 def seeds_are_listed() -> bool:
-    return jax.default_backend() == "cpu"
+    return jax.default_backend() == "cpu" and jax.device_count() == 1
 
 
 def pack(values: list[Any]) -> Pack[Any]:
-    """Values of several seeds, one for each, as a pack."""
+    """Values of several seeds, one for each, as a pack; spread over all devices where they can be, evenly."""
     if seeds_are_listed():
         return values
-    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *values)
+    stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *values)
+    mesh = _mesh(len(values))
+    return stacked if mesh is None else jax.device_put(stacked, NamedSharding(mesh, _SPREAD))
 
 
 def pack_array(values: np.ndarray) -> Pack[jax.Array]:
@@ -57,18 +69,32 @@ def pick(values: Any, i: int) -> Any:
     return values[i] if isinstance(values, tuple) else values[:, i]
 
 
-def across_seeds(function: Callable[..., tuple[Any, ...]], consumes_first: bool = False) -> Callable[..., Any]:
+def across_seeds(
+    function: Callable[..., tuple[Any, ...]], consumes_first: bool = False, shared: int = 0
+) -> Callable[..., Any]:
     """A function of one seed's values, jitted, as a function of packs.
 
-    Where it `consumes_first`, the memory of its first argument is used for the result.
+    Where it `consumes_first`, the memory of its first argument is used for the result. The last `shared` arguments are
+    not packs but the same for all seeds.
     """
     donated = (0,) if consumes_first else ()
     if not seeds_are_listed():
-        return jax.jit(jax.vmap(function), donate_argnums=donated)
+
+        def together(*arguments: Any) -> tuple[Any, ...]:
+            own = len(arguments) - shared
+            every = jax.vmap(function, in_axes=[0] * own + [None] * shared)
+            mesh = _mesh(jax.tree.leaves(arguments[0])[0].shape[0])
+            if mesh is not None:
+                specs = (_SPREAD,) * own + (PartitionSpec(),) * shared
+                every = jax.shard_map(every, mesh=mesh, in_specs=specs, out_specs=_SPREAD, check_vma=False)
+            return every(*arguments)
+
+        return jax.jit(together, donate_argnums=donated)
     one = jax.jit(function, donate_argnums=donated)
 
-    def each(*packs: Pack[Any]) -> tuple[Any, ...]:
-        results = [one(*arguments) for arguments in zip(*packs, strict=True)]
+    def each(*arguments: Any) -> tuple[Any, ...]:
+        packs, same = arguments[: len(arguments) - shared], arguments[len(arguments) - shared :]
+        results = [one(*mine, *same) for mine in zip(*packs, strict=True)]
         return tuple(list(column) for column in zip(*results, strict=True))
 
     return each

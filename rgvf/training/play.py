@@ -11,8 +11,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from rgvf.agents import make_questions
-from rgvf.environments.host import HostSpec
-from rgvf.environments.sources import AtariSource, GameSource, make_game, parse_source, spec_of
+from rgvf.environments.device_games import DeviceGame, DeviceGames
+from rgvf.environments.host import Game, HostSpec
+from rgvf.environments.sources import (
+    AtariSource,
+    MinAtarSource,
+    Source,
+    environment_of,
+    make_game,
+    parse_source,
+)
 from rgvf.environments.workers import Workers
 from rgvf.questions import mask, targets
 from rgvf.training.trained import TrainedAgent
@@ -38,13 +46,33 @@ class Eyes:
         return self._stack
 
 
-def source_of(agent: TrainedAgent, sticky: float) -> GameSource:
+def source_of(agent: TrainedAgent, sticky: float | None) -> Source:
+    """Where the agent was trained; `sticky`: with another probability that actions stick, where there is one."""
     source = parse_source(agent.config.env)
-    return dataclasses.replace(source, sticky=sticky) if isinstance(source, AtariSource) else source
+    if sticky is not None and isinstance(source, AtariSource | MinAtarSource):
+        return dataclasses.replace(source, sticky=sticky)
+    return source
+
+
+def _games(agent: TrainedAgent, source: Source, seeds: list[int], processes: int) -> Workers | DeviceGames:
+    """Several games of a source side by side."""
+    compiled = environment_of(source, agent.environment)
+    return Workers(source, seeds, processes or None) if compiled is None else DeviceGames(compiled, seeds)
+
+
+def _game(agent: TrainedAgent, source: Source, seed: int) -> Game | DeviceGame:
+    compiled = environment_of(source, agent.environment)
+    return make_game(source, seed) if compiled is None else DeviceGame(compiled, seed)
 
 
 def evaluate(
-    agent: TrainedAgent, games: int, *, sticky: float = 0.0, greedy: bool = False, seed: int = 0, processes: int = 0
+    agent: TrainedAgent,
+    games: int,
+    *,
+    sticky: float | None = None,
+    greedy: bool = False,
+    seed: int = 0,
+    processes: int = 0,
 ) -> np.ndarray:
     """Unclipped returns of whole games: [games].
 
@@ -55,7 +83,7 @@ def evaluate(
     seeds = [int(s) & 0x7FFFFFFF for s in np.random.SeedSequence([seed, 2]).generate_state(n)]
     scores: list[list[float]] = [[] for _ in range(n)]
     key = jax.random.fold_in(jax.random.key(seed), 3)
-    with Workers(source_of(agent, sticky), seeds, processes or None) as workers:
+    with _games(agent, source_of(agent, sticky), seeds, processes) as workers:
         now, eyes = workers.reset(), Eyes(workers.spec, n)
         while any(len(each) < wanted for each, wanted in zip(scores, quota, strict=True)):
             key, action_key = jax.random.split(key)
@@ -84,10 +112,12 @@ class Recording(NamedTuple):
     """[T]: the discounted, clipped return that followed, as the value predicts it."""
 
 
-def record(agent: TrainedAgent, steps: int, *, greedy: bool = False, sticky: float = 0.0, seed: int = 0) -> Recording:
+def record(
+    agent: TrainedAgent, steps: int, *, greedy: bool = False, sticky: float | None = None, seed: int = 0
+) -> Recording:
     """Play one game, for at most so many steps."""
-    source = source_of(agent, sticky)
-    game, eyes = make_game(source, seed), Eyes(spec_of(source), 1)
+    game = _game(agent, source_of(agent, sticky), seed)
+    eyes = Eyes(game.spec, 1)
     key = jax.random.fold_in(jax.random.key(seed), 4)
     rows: list[tuple[Any, ...]] = []
     shown: list[np.ndarray] = []

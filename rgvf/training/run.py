@@ -9,16 +9,18 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from rgvf.agents import NETWORKS, make_learner
-from rgvf.environments.sources import parse_source, spec_of
+from rgvf.agents import NETWORKS, World, make_learner
+from rgvf.environments.protocol import Environment
+from rgvf.environments.sources import Source, environment_of, parse_source, spec_of
 from rgvf.environments.workers import WorkerError, Workers
-from rgvf.training.checkpoint import CheckpointError, fill, named_arrays
+from rgvf.training.checkpoint import CheckpointError
+from rgvf.training.compiled import CompiledLoop, world_of_environment
 from rgvf.training.config import RunConfig
 from rgvf.training.folder import RunError, RunFolder
-from rgvf.training.host import HostLoop, HostState, environment_order, group_count, world_of
+from rgvf.training.host import HostLoop, environment_order, group_count, world_of
 from rgvf.training.logging import Loggers
+from rgvf.training.loop import Loop
 from rgvf.training.metrics import RunningMetrics
-from rgvf.training.packs import listed, pack
 
 
 class RunListener(Protocol):
@@ -31,21 +33,36 @@ class RunListener(Protocol):
         ...
 
 
-def train(config: RunConfig, out: Path, listener: RunListener, should_stop: Callable[[], bool]) -> bool:
+def train(
+    config: RunConfig,
+    out: Path,
+    listener: RunListener,
+    should_stop: Callable[[], bool],
+    environment: Environment | None = None,
+) -> bool:
     """Start a run in a new folder; returns whether it came to its end.
+
+    Args:
+        environment: one of your own, to run inside the compiled program; `config.env` is then "own/NAME".
 
     Raises:
         RunError: the folder cannot be used, or something broke; what was saved can be resumed.
     """
-    world = world_of(spec_of(parse_source(config.env)))
-    make_learner(config.agent, world, config.seed)  # whatever is wrong with it must show before anything is written
-    with _Run(config, RunFolder.create(out, config), listener) as run:
+    # Whatever is wrong with it must show before anything is written.
+    make_learner(config.agent, world_of_source(parse_source(config.env), environment), config.seed)
+    with _Run(config, RunFolder.create(out, config), listener, environment) as run:
         return run.carry_on(should_stop)
 
 
-def resume(out: Path, config: RunConfig, listener: RunListener, should_stop: Callable[[], bool]) -> bool:
+def resume(
+    out: Path,
+    config: RunConfig,
+    listener: RunListener,
+    should_stop: Callable[[], bool],
+    environment: Environment | None = None,
+) -> bool:
     """Go on with a run exactly where its last checkpoint left it; returns whether it came to its end."""
-    with _Run(config, RunFolder(out), listener) as run:
+    with _Run(config, RunFolder(out), listener, environment) as run:
         run.restore()
         return run.carry_on(should_stop)
 
@@ -53,18 +70,18 @@ def resume(out: Path, config: RunConfig, listener: RunListener, should_stop: Cal
 class _Run:
     """The pieces of a run, put together."""
 
-    def __init__(self, config: RunConfig, folder: RunFolder, listener: RunListener) -> None:
+    def __init__(
+        self, config: RunConfig, folder: RunFolder, listener: RunListener, environment: Environment | None
+    ) -> None:
         self.config, self.folder, self.listener = config, folder, listener
         self.seeds = range(config.seed, config.seed + config.seeds)
-        self.workers = make_workers(config)
-        world = world_of(self.workers.spec)
-        learners = [make_learner(config.agent, world, seed) for seed in self.seeds]
-        self.loop = HostLoop(self.workers, learners, config.actors, config.steps, config.clip_rewards)
+        self.loop = make_loop(config, environment)
+        world = self.loop.world
         asked = [task for task in config.agent.tasks if task in NETWORKS]
         folder.save_questions({(t, seed): NETWORKS[t](config.agent, world, seed) for t in asked for seed in self.seeds})
         self.metrics = RunningMetrics(self.seeds)
         self.loggers: Loggers | None = None
-        self.state: HostState = self.loop.start(self.seeds)
+        self.state: Any = self.loop.start(self.seeds)
         self.updates = 0
         self.metrics_length = 0
         self.lines: list[dict[str, Any]] = []
@@ -73,7 +90,7 @@ class _Run:
         return self
 
     def __exit__(self, *raised: object) -> None:
-        self.workers.close()
+        self.loop.close()
         self.folder.close()
         if self.loggers is not None:
             self.loggers.close()
@@ -105,9 +122,10 @@ class _Run:
         began = time.monotonic()
         speed, marked = 0.0, (began, self.updates)
         while self.updates < self.total_updates:
-            self.state, losses, ends = self.loop.advance(self.state)
-            self.metrics.add(losses, ends)
-            self.updates += 1
+            until = min(self.total_updates, *(-(-(self.updates + 1) // n) * n for n in (log_every, save_every)))
+            self.state, progress = self.loop.advance(self.state, until - self.updates)
+            self.metrics.add(progress)
+            self.updates += progress.updates
             now = time.monotonic()
             if self.updates % log_every == 0 or self.updates == self.total_updates:
                 frames = (self.updates - marked[1]) * self.loop.frames_per_update * self.config.seeds
@@ -131,11 +149,13 @@ class _Run:
 
     def save(self) -> None:
         """Write a checkpoint of everything."""
-        seeds = len(self.seeds)
-        arrays = named_arrays(HostState(*(listed(each, seeds) for each in self.state)))
-        for i, data in enumerate(self.workers.save()):
-            arrays[f"environment/{i:05d}"] = np.frombuffer(data, np.uint8)
-        facts = {"updates": self.updates, "metrics_length": self.metrics_length, "metrics": self.metrics.to_json()}
+        arrays = self.loop.save(self.state)
+        facts = {
+            "frames": self.frames,
+            "updates": self.updates,
+            "metrics_length": self.metrics_length,
+            "metrics": self.metrics.to_json(),
+        }
         self.folder.save_checkpoint(self.frames, arrays, facts)
 
     def restore(self) -> None:
@@ -146,16 +166,32 @@ class _Run:
         if found is None:
             return
         arrays, facts = found
-        environments = [arrays.pop(name).tobytes() for name in sorted(arrays) if name.startswith("environment/")]
         try:
-            seeds = len(self.seeds)
-            filled: Any = fill(HostState(*(listed(each, seeds) for each in self.state)), arrays)
-            self.state = HostState(*(pack(each) for each in filled))
-            self.workers.restore(environments)
+            self.state = self.loop.restore(self.state, arrays)
             self.metrics.restore(facts["metrics"])
             self.updates, self.metrics_length = facts["updates"], facts["metrics_length"]
         except (CheckpointError, ValueError, KeyError, WorkerError) as error:
             raise RunError(f"the checkpoint of {self.folder.path} does not fit this run: {error}") from None
+
+
+def make_loop(config: RunConfig, environment: Environment | None = None) -> Loop:
+    """The loop of a run: with the environment inside the compiled program where it can be, else in worker processes."""
+    source = parse_source(config.env)
+    seeds = range(config.seed, config.seed + config.seeds)
+    settings = (config.actors, config.steps, config.clip_rewards)
+    compiled = environment_of(source, environment)
+    if compiled is not None:
+        world = world_of_environment(compiled)
+        return CompiledLoop(compiled, [make_learner(config.agent, world, seed) for seed in seeds], *settings)
+    workers = make_workers(config)
+    world = world_of(workers.spec)
+    return HostLoop(workers, [make_learner(config.agent, world, seed) for seed in seeds], *settings)
+
+
+def world_of_source(source: Source, environment: Environment | None = None) -> World:
+    """What an agent is shown there."""
+    compiled = environment_of(source, environment)
+    return world_of(spec_of(source)) if compiled is None else world_of_environment(compiled)
 
 
 def environment_seeds(config: RunConfig) -> list[int]:

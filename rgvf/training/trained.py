@@ -11,12 +11,13 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key, Shaped
 
 from rgvf.agents import MAIN, NETWORKS, REPRESENTATION, Agent, World, make_learner
-from rgvf.environments.sources import parse_source, spec_of
+from rgvf.environments.protocol import Environment
+from rgvf.environments.sources import parse_source
 from rgvf.questions import QuestionNetwork
 from rgvf.training.checkpoint import CheckpointError, fill
 from rgvf.training.config import RunConfig
 from rgvf.training.folder import RunError, RunFolder
-from rgvf.training.host import world_of
+from rgvf.training.run import world_of_source
 
 
 class TrainedAgent:
@@ -26,13 +27,23 @@ class TrainedAgent:
     [..., 84, 84, 4] for Atari.
     """
 
-    def __init__(self, config: RunConfig, world: World, seed: int, agent: Agent, frames: int) -> None:
+    def __init__(
+        self,
+        config: RunConfig,
+        world: World,
+        seed: int,
+        agent: Agent,
+        frames: int,
+        environment: Environment | None = None,
+    ) -> None:
         self.config = config
         self.world = world
         self.seed = seed
         self.frames = frames
         """How long it has been trained."""
         self.agent = agent
+        self.environment = environment
+        """One's own, where it was trained in that."""
         self.questions: dict[str, QuestionNetwork] = {
             task: NETWORKS[task](config.agent, world, seed) for task in config.agent.tasks if task in NETWORKS
         }
@@ -74,12 +85,13 @@ def _look(asked: tuple[str, ...], agent: Agent, observation: Array) -> dict[str,
     return {"state": state, "policy": jax.nn.softmax(logits), "value": value, "answers": answers}
 
 
-def load(path: str | Path, seed: int | None = None) -> TrainedAgent:
+def load(path: str | Path, seed: int | None = None, environment: Environment | None = None) -> TrainedAgent:
     """The agent of a run, as its newest whole checkpoint has it.
 
     Args:
         path: the run's folder.
         seed: which of the run's seeds; the first by default.
+        environment: where the run was trained in one of your own, that.
 
     Raises:
         RunError: there is no such run, seed or checkpoint.
@@ -93,8 +105,8 @@ def load(path: str | Path, seed: int | None = None) -> TrainedAgent:
     if found is None:
         raise RunError(f"the run in {path} has no checkpoint yet")
     arrays, facts = found
-    spec = spec_of(parse_source(config.env))
-    world = world_of(spec)
+    source = parse_source(config.env)
+    world = world_of_source(source, environment)
     template = make_learner(config.agent, world, seed).init(jax.random.key(0))
     try:
         prefix = f".agent[{seeds.index(seed)}]"
@@ -102,5 +114,4 @@ def load(path: str | Path, seed: int | None = None) -> TrainedAgent:
         agent = fill(template, mine)
     except CheckpointError as error:
         raise RunError(f"the checkpoint of {path} does not fit its configuration: {error}") from None
-    steps_per_update = config.actors * config.steps * spec.frames_per_step
-    return TrainedAgent(config, world, seed, agent, facts["updates"] * steps_per_update)
+    return TrainedAgent(config, world, seed, agent, facts["frames"], environment)

@@ -72,7 +72,7 @@ def no_update(agent, trajectory, key):
 def test_the_step_after_an_end_resets_and_is_not_valid(cut_off):
     loop = DeviceLoop(Corridor(3, cut_off), uniform_policy(1), no_update, actors=2, steps=9)
     training = loop.start(NOBODY, jax.random.key(0))
-    actors, trajectory = loop.rollout(NOBODY, training.actors, jax.random.key(1))
+    actors, trajectory, _ = loop.rollout(NOBODY, training.actors, jax.random.key(1))
     np.testing.assert_array_equal(trajectory.observation[:, 0, 0], [0, 1, 2, 3, 0, 1, 2, 3, 0, 1])
     np.testing.assert_array_equal(trajectory.first[:, 0], [1, 0, 0, 0, 1, 0, 0, 0, 1, 0])
     np.testing.assert_array_equal(trajectory.valid[:, 0], [1, 1, 1, 0, 1, 1, 1, 0, 1])
@@ -80,7 +80,7 @@ def test_the_step_after_an_end_resets_and_is_not_valid(cut_off):
     ends = [0, 0, 1, 0, 0, 0, 1, 0, 0]
     np.testing.assert_array_equal(trajectory.terminal[:, 0], np.zeros(9) if cut_off else ends)
     # The next segment starts where this one stopped.
-    _, following = loop.rollout(NOBODY, actors, jax.random.key(2))
+    _, following, _ = loop.rollout(NOBODY, actors, jax.random.key(2))
     np.testing.assert_array_equal(following.observation[0], trajectory.observation[-1])
     np.testing.assert_array_equal(following.first[0], trajectory.first[-1])
 

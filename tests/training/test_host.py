@@ -83,7 +83,7 @@ def test_experience_is_that_of_single_games_stepped_one_by_one(env, seeds, segme
         loop = HostLoop(workers, learners, run.actors, run.steps, run.clip_rewards)  # pyright: ignore[reportArgumentType]
         state = loop.start(range(3, 3 + seeds))
         for _ in range(segments):
-            state, _, _ = loop.advance(state)
+            state, _ = loop.advance(state)
         jax.effects_barrier()
     seen = learners[0].seen  # the first learner's update serves all seeds, in their order
     assert len(seen) == seeds * segments
@@ -105,7 +105,7 @@ def test_one_seed_of_several_learns_what_it_learns_alone():
             learners = [make_learner(run.agent, world, seed) for seed in seeds]
             loop = HostLoop(workers, learners, run.actors, run.steps, run.clip_rewards)
             state = loop.start(seeds)
-            state, _, _ = loop.advance(state)
+            state, _ = loop.advance(state)
             agents[run.seeds] = state.agent[-1] if isinstance(state.agent, list) else None
     for a, b in zip(jax.tree.leaves(agents[3]), jax.tree.leaves(agents[1]), strict=True):
         np.testing.assert_allclose(a, b, atol=1e-5)

@@ -1,0 +1,44 @@
+"""The five MinAtar games (Young & Tian 2019), as pgx plays them inside the compiled program."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Int, Key
+
+from rgvf.environments.games import find_minatar, rom_name
+from rgvf.environments.protocol import Step
+
+ACTIONS = ("noop", "left", "up", "right", "down", "fire")
+"""Of all games; each has those that do something in it."""
+STICKY = 0.1
+
+
+class MinAtar:
+    """One of the games: a 10×10 picture with a channel of booleans for each kind of thing.
+
+    Args:
+        game: one of `MINATAR_GAMES`.
+        sticky: probability that the last action is repeated.
+    """
+
+    def __init__(self, game: str, sticky: float = STICKY) -> None:
+        if not 0.0 <= sticky <= 1.0:
+            raise ValueError(f"sticky must be a probability, not {sticky}")
+        self.name = find_minatar(game)
+        module = import_module(f"pgx.minatar.{rom_name(self.name)}")
+        self._game: Any = getattr(module, f"MinAtar{self.name}")(sticky_action_prob=sticky)
+        self.actions = tuple(ACTIONS[int(i)] for i in self._game.minimal_action_set)
+        self.observation_shape: tuple[int, ...] = tuple(self._game.observation_shape)
+
+    def reset(self, key: Key[Array, ""]) -> tuple[Any, Bool[Array, "10 10 channels"]]:
+        state = self._game.init(key)
+        return state, state.observation
+
+    def step(self, state: Any, action: Int[Array, ""], key: Key[Array, ""]) -> tuple[Any, Step]:
+        """One step, without the reset that pgx can do after it: the observation is the episode's last where it ends."""
+        state = self._game.step(state, action, key)
+        reward = state.rewards[0].astype(jnp.float32)
+        return state, Step(state.observation, reward, state.terminated, state.truncated)

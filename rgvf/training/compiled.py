@@ -1,0 +1,89 @@
+"""The on-device loop as a run needs it: several seeds, metrics, checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from rgvf.agents import MAIN, REPRESENTATION, Agent, Learner, World
+from rgvf.environments.protocol import Environment
+from rgvf.training.checkpoint import fill, named_arrays
+from rgvf.training.device import DeviceLoop, Tally, Training
+from rgvf.training.loop import Progress
+from rgvf.training.packs import across_seeds, listed, pack
+
+CHUNK = 100
+"""Updates that one call of the compiled program makes at most: a run can be stopped between two calls."""
+
+
+def sampled_policy(agent: Agent, observation: jax.Array, key: jax.Array) -> jax.Array:
+    """Actions as likely as the agent's policy has them."""
+    logits, _ = agent.modules[MAIN](agent.modules[REPRESENTATION].step(observation))
+    return jax.random.categorical(key, logits)
+
+
+def world_of_environment(environment: Environment) -> World:
+    return World(environment.observation_shape, environment.actions)
+
+
+class CompiledLoop:
+    """Training with environment, rollout and update in one compiled program."""
+
+    def __init__(
+        self, environment: Environment, learners: Sequence[Learner], actors: int, steps: int, clip_rewards: float
+    ) -> None:
+        self.world = world_of_environment(environment)
+        self.learners = learners
+        self.loop = DeviceLoop(environment, sampled_policy, learners[0].update, actors, steps, clip_rewards)
+        self._advance = across_seeds(
+            lambda training, updates: self.loop.advance_noting(training, updates, CHUNK), consumes_first=True, shared=1
+        )
+
+    @property
+    def frames_per_update(self) -> int:
+        return self.loop.frames_per_update
+
+    def start(self, seeds: Sequence[int]) -> Any:
+        started = []
+        for learner, seed in zip(self.learners, seeds, strict=True):
+            key = jax.random.key(seed)
+            agent = learner.init(jax.random.fold_in(key, 0))
+            training = self.loop.start(agent, jax.random.fold_in(key, 1))
+            # Copies: games may begin with one constant in several places, and no memory can be given up twice.
+            started.append(jax.tree.map(lambda array: array.copy(), training))
+        return pack(started)
+
+    def advance(self, state: Any, updates: int) -> tuple[Any, Progress]:
+        updates = min(updates, CHUNK)
+        before = self._tallies(state)
+        state, losses = self._advance(state, jnp.int32(updates))
+        after = self._tallies(state)
+        games = [int(b.games - a.games) for a, b in zip(before, after, strict=True)]
+        scores = [tally.newest(new) for tally, new in zip(after, games, strict=True)]
+        return state, Progress(updates, losses, scores, games)
+
+    def _tallies(self, state: Any) -> list[Tally]:
+        """Those of each seed, on the host."""
+        if isinstance(state, list):
+            return [jax.tree.map(np.asarray, each.tally) for each in state]
+        arrays = jax.tree.map(np.asarray, state.tally)
+        return [jax.tree.map(lambda array, i=i: array[i], arrays) for i in range(len(self.learners))]
+
+    def save(self, state: Any) -> dict[str, np.ndarray]:
+        return named_arrays(self._by_field(state))
+
+    def restore(self, state: Any, arrays: Mapping[str, np.ndarray]) -> Any:
+        filled = fill(self._by_field(state), arrays)
+        return pack([Training(*fields) for fields in zip(*filled, strict=True)])
+
+    def _by_field(self, state: Any) -> Any:
+        """A `Training` with a list over seeds in each field, as the host loop has it."""
+        columns: list[Any] = [list(column) for column in zip(*listed(state, len(self.learners)), strict=True)]
+        return Training(*columns)
+
+    def close(self) -> None:
+        """Nothing is held but memory."""
