@@ -26,11 +26,17 @@ ATARI = (ConvSize(32, 8, 4), ConvSize(64, 4, 2), ConvSize(64, 3, 1))
 """The layers of Mnih et al. 2015, which the paper uses."""
 
 
+SMALL_PICTURE = 2**13
+"""Numbers in all patches of a picture, up to which it is cut into them."""
+
+
 class Conv(eqx.Module):
     """A convolution over [..., height, width, channels] without padding.
 
     Where the stride divides the kernel, blocks of stride×stride pixels are first laid side by side as channels; then
-    the stride is 1 and the kernel smaller. It is the same function, and faster on a CPU.
+    the stride is 1 and the kernel smaller. Small pictures are cut into patches, for one product of matrices: that is
+    four times as fast inside a compiled loop on a CPU, and stays a product of matrices where weights differ from seed
+    to seed. All are the same function.
     """
 
     weight: Float[Array, "kernel kernel inputs outputs"]
@@ -50,8 +56,19 @@ class Conv(eqx.Module):
             x = _blocks(x[:, :height, :width], stride)
             weight, stride = _blocks(jnp.moveaxis(weight, -1, 0), stride), 1
             weight = jnp.moveaxis(weight, 0, -1)
+        if stride == 1:
+            rows, columns = (n - weight.shape[0] + 1 for n in x.shape[1:3])
+            if rows * columns * weight[..., 0].size <= SMALL_PICTURE:
+                return _patches(x, weight.shape[0], rows, columns) @ weight.reshape(-1, weight.shape[-1]) + self.bias
         axes = ("NHWC", "HWIO", "NHWC")
         return jax.lax.conv_general_dilated(x, weight, (stride, stride), "VALID", dimension_numbers=axes) + self.bias
+
+
+def _patches(
+    x: Float[Array, "n height width c"], kernel: int, rows: int, columns: int
+) -> Float[Array, "n rows columns patch"]:
+    places = [(i, j) for i in range(kernel) for j in range(kernel)]
+    return jnp.concatenate([x[:, i : i + rows, j : j + columns] for i, j in places], axis=-1)
 
 
 def _blocks(x: Shaped[Array, "n height width c"], size: int) -> Shaped[Array, "n rows columns size*size*c"]:

@@ -28,6 +28,8 @@ def slow_conv(x, weight, bias, stride):
         (9, 9, ConvSize(2, 4, 2)),
         (7, 7, ConvSize(2, 3, 1)),
         (9, 9, ConvSize(2, 3, 2)),
+        (44, 40, ConvSize(2, 8, 4)),
+        (36, 40, ConvSize(2, 3, 1)),
     ],
 )
 def test_convolution_equals_its_definition(height, width, size):

@@ -31,7 +31,7 @@ for axis, task in zip(axes.flat, tasks, strict=False):
                 label = None
             final = [float(np.mean(returns[-5:])) for returns in data[name]["returns"]]
             print(f"| {name} | {' / '.join(f'{value:.2f}' for value in final)} |")
-    axis.axhline(0.9, color="grey", linewidth=0.8, linestyle=":")
+    axis.axhline(4.07, color="grey", linewidth=0.8, linestyle=":")
     axis.set_title(task, fontsize=10)
 for axis in list(axes.flat)[len(tasks) :]:
     axis.axis("off")

@@ -1,0 +1,97 @@
+"""How fast agents train where the games are part of the compiled program.
+
+    .venv/bin/python benchmarks/minatar.py [--games Breakout …] [--seeds 1 10 100] [--seconds 5]
+
+Steps/s over all agents; 16 games an agent, 20 steps an update. "Environment" is random play in as many games, without
+any agent. With --shapes, also rgvf at other depths and repeats, with the middle number of seeds.
+"""
+
+import argparse
+import os
+import time
+
+from rgvf.accelerate import use_fast_convolutions
+
+use_fast_convolutions()
+
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+
+from rgvf.agents import AgentConfig  # noqa: E402
+from rgvf.environments.games import MINATAR_GAMES  # noqa: E402
+from rgvf.environments.minatar import MinAtar  # noqa: E402
+from rgvf.training.config import RunConfig  # noqa: E402
+from rgvf.training.run import make_loop  # noqa: E402
+
+ACTORS, STEPS = 16, 20
+AGENTS = {"a2c": AgentConfig("a2c", hidden=128), "rgvf": AgentConfig("rgvf", stop_gradient=True, hidden=128)}
+
+
+def rate(step, state, steps_each: int, seconds: float) -> float:
+    """Steps/s of `state = step(state)`, once compiled."""
+    state = jax.block_until_ready(step(state))
+    done, began = 0, time.perf_counter()
+    while time.perf_counter() - began < seconds:
+        state = jax.block_until_ready(step(state))
+        done += steps_each
+    return done / (time.perf_counter() - began)
+
+
+def environment_speed(game: str, n: int, seconds: float) -> float:
+    environment = MinAtar(game)
+
+    @jax.jit
+    def play(carry):
+        def one(carry, _):
+            state, key = carry
+            key, action_key, step_key = jax.random.split(key, 3)
+            action = jax.random.randint(action_key, (n,), 0, len(environment.actions))
+            keys = jax.random.split(step_key, n)
+            following, step = jax.vmap(environment.step)(state, action, keys)
+            fresh, _ = jax.vmap(environment.reset)(keys)
+            pick = jax.vmap(jnp.where)
+            return (jax.tree.map(lambda a, b: pick(step.terminal, a, b), fresh, following), key), None
+
+        return jax.lax.scan(one, carry, None, length=100)[0]
+
+    state, _ = jax.vmap(environment.reset)(jax.random.split(jax.random.key(0), n))
+    return rate(play, (state, jax.random.key(1)), 100 * n, seconds)
+
+
+def training_speed(game: str, agent: AgentConfig, seeds: int, seconds: float) -> float:
+    loop = make_loop(RunConfig(f"minatar/{game}", agent, seeds=seeds, actors=ACTORS, steps=STEPS))
+    updates = 20
+    step = lambda state: loop.advance(state, updates)[0]  # noqa: E731
+    return rate(step, loop.start(range(seeds)), updates * loop.frames_per_update * seeds, seconds)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--games", nargs="+", default=list(MINATAR_GAMES))
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 10, 100])
+    parser.add_argument("--seconds", type=float, default=5.0, help="of each measurement")
+    parser.add_argument("--shapes", action="store_true", help="also the cost of depth and repeat")
+    arguments = parser.parse_args()
+    device = jax.devices()[0].device_kind
+    print(f"MinAtar, {os.cpu_count()} cores, {device}, jax {jax.__version__}; steps/s over all agents\n")
+    print(f"{'':16}{'agents':>8}{'environment':>13}" + "".join(f"{name:>13}" for name in AGENTS) + f"{'cost':>7}")
+    for game in arguments.games:
+        for seeds in arguments.seeds:
+            alone = environment_speed(game, ACTORS * seeds, arguments.seconds)
+            speeds = [training_speed(game, agent, seeds, arguments.seconds) for agent in AGENTS.values()]
+            row = f"{game:16}{seeds:8}{alone:13,.0f}" + "".join(f"{speed:13,.0f}" for speed in speeds)
+            print(f"{row}{speeds[0] / speeds[1]:7.2f}", flush=True)
+    if arguments.shapes:
+        seeds = sorted(arguments.seeds)[len(arguments.seeds) // 2]
+        print(
+            f"\n{arguments.games[0]}, rgvf, {seeds} agents\n{'depth':>8}{'repeat':>8}{'predictions':>13}{'steps/s':>13}"
+        )
+        actions = len(MinAtar(arguments.games[0]).actions)
+        for depth, repeat in ((1, 16), (4, 16), (8, 16), (16, 16), (8, 4), (8, 32)):
+            agent = AgentConfig("rgvf", stop_gradient=True, hidden=128, depth=depth, repeat=repeat)
+            speed = training_speed(arguments.games[0], agent, seeds, arguments.seconds)
+            print(f"{depth:8}{repeat:8}{16 + depth * repeat * actions:13,}{speed:13,.0f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
