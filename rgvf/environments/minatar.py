@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int, Key
 
-from rgvf.environments.games import find_minatar, rom_name
+from rgvf.environments.games import find_minatar
+from rgvf.environments.minatar_loops import game_module
 from rgvf.environments.protocol import Step
 
 ACTIONS = ("noop", "left", "up", "right", "down", "fire")
@@ -28,8 +28,7 @@ class MinAtar:
         if not 0.0 <= sticky <= 1.0:
             raise ValueError(f"sticky must be a probability, not {sticky}")
         self.name = find_minatar(game)
-        module = import_module(f"pgx.minatar.{rom_name(self.name)}")
-        self._game: Any = getattr(module, f"MinAtar{self.name}")(sticky_action_prob=sticky)
+        self._game: Any = getattr(game_module(self.name), f"MinAtar{self.name}")(sticky_action_prob=sticky)
         self.actions = tuple(ACTIONS[int(i)] for i in self._game.minimal_action_set)
         self.observation_shape: tuple[int, ...] = tuple(self._game.observation_shape)
 
