@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +49,15 @@ def _is_plotted(name: str, value: object) -> bool:
     return name not in ("seed", "frames") and value is not None
 
 
+def check_loggers(config: RunConfig) -> None:
+    """RunError where something is asked for that is not installed."""
+    if config.wandb and find_spec("wandb") is None:
+        raise RunError("logging to Weights & Biases needs the extra: pip install 'rgvf[wandb]'")
+
+
 def _wandb_run(folder: Path, config: RunConfig) -> Any:
-    try:
-        import wandb  # pyright: ignore[reportMissingImports]
-    except ImportError:
-        raise RunError("logging to Weights & Biases needs the extra: pip install 'rgvf[wandb]'") from None
+    check_loggers(config)
+    import wandb  # pyright: ignore[reportMissingImports]
+
     identity = folder.resolve().name
     return wandb.init(project="rgvf", id=identity, resume="allow", dir=folder, config=dataclasses.asdict(config))

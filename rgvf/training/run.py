@@ -18,7 +18,7 @@ from rgvf.training.compiled import CompiledLoop, world_of_environment
 from rgvf.training.config import RunConfig
 from rgvf.training.folder import RunError, RunFolder
 from rgvf.training.host import HostLoop, environment_order, group_count, world_of
-from rgvf.training.logging import Loggers
+from rgvf.training.logging import Loggers, check_loggers
 from rgvf.training.loop import Loop
 from rgvf.training.metrics import RunningMetrics
 
@@ -49,6 +49,7 @@ def train(
         RunError: the folder cannot be used, or something broke; what was saved can be resumed.
     """
     # Whatever is wrong with it must show before anything is written.
+    check_loggers(config)
     make_learner(config.agent, world_of_source(parse_source(config.env), environment), config.seed)
     with _Run(config, RunFolder.create(out, config), listener, environment) as run:
         return run.carry_on(should_stop)

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import jax
@@ -88,18 +87,17 @@ def test_scores_are_kept_in_order_however_many_end_at_once():
     assert tally.newest(RECENT) == told[-RECENT:]
 
 
-@dataclass(frozen=True)
 class Walk:
     """An environment of one's own: ten cells in a row; going right from the last gives 5 and ends the episode."""
 
-    actions = ("left", "right")
-    observation_shape = (10,)
+    actions: tuple[str, ...] = ("left", "right")
+    observation_shape: tuple[int, ...] = (10,)
 
     def reset(self, key):
         return jnp.int32(0), jax.nn.one_hot(0, 10)
 
-    def step(self, cell, action, key):
-        cell = jnp.maximum(cell + 2 * action - 1, 0)
+    def step(self, state, action, key):
+        cell = jnp.maximum(state + 2 * action - 1, 0)
         done = cell == 10
         return cell, Step(jax.nn.one_hot(cell, 10), jnp.where(done, 5.0, 0.0), done, jnp.bool_(False))
 

@@ -7,7 +7,7 @@ settings=(--env gym/rgvf/Catch-v0 --steps 10 --learning-rate 2e-3 --rms-epsilon 
 for task in rgvf rgvf-no-actions rgvf-shallow rgvf-discounted-sum mhvp reward-prediction termination-prediction \
   pixel-control curl rgvf+pixel-control; do
   c=1
-  if [ "$task" = mhvp ]; then c=0.03; fi # with 1 it stays below 2 in stop-gradient mode
+  if [ "$task" = mhvp ] || [ "$task" = reward-prediction ]; then c=0.03; fi # see catch.md
   .venv/bin/rgvf train "${settings[@]}" --frames 200000 --agent "$task" --out "runs/catch/$task"
   .venv/bin/rgvf train "${settings[@]}" --frames 600000 --agent "$task" --c $c --stop-gradient \
     --out "runs/catch/$task-stop-gradient"
