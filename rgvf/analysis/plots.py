@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter
 
 from rgvf.analysis.statistics import standard_error
@@ -15,27 +18,61 @@ from rgvf.analysis.statistics import standard_error
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C8C00", "#7F7F7F")
 
 
-def learning_curves(
-    path: Path, curves: Mapping[str, tuple[Sequence[float], np.ndarray]], title: str, y_label: str, log: bool = False
-) -> Path:
-    """Mean and standard error over seeds against frames; `curves` maps a label to (frames, values [seeds, points])."""
+Curves = Mapping[str, tuple[Sequence[float], np.ndarray]]
+"""A label mapped to (frames, values [seeds, points])."""
+
+
+def learning_curves(path: Path, curves: Curves, title: str, y_label: str, log: bool = False) -> Path:
+    """Mean and standard error over seeds against frames."""
     figure = Figure(figsize=(8.4, 4.2), layout="constrained")
     axes = figure.add_subplot()
-    for (label, (frames, values)), colour in zip(curves.items(), _cycle(len(curves)), strict=True):
-        mean, error = values.mean(0), standard_error(values)
-        axes.plot(frames, mean, color=colour, label=label, linewidth=1.6)
-        floor = mean.min() / 2 if log else -np.inf
-        axes.fill_between(frames, np.maximum(mean - error, floor), mean + error, color=colour, alpha=0.2, linewidth=0)
+    _plot_curves(axes, curves, dict(zip(curves, _cycle(len(curves)), strict=True)), log)
     if log:
         axes.set_yscale("log")
-    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     axes.set(xlabel="frames", ylabel=y_label)
     figure.suptitle(title, fontsize=11)
-    axes.grid(alpha=0.25, linewidth=0.6)
-    axes.spines[["top", "right"]].set_visible(False)
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
     figure.savefig(path, dpi=150)
     return path
+
+
+def learning_panels(path: Path, panels: Mapping[str, Curves], title: str, y_label: str, columns: int = 3) -> Path:
+    """Learning curves in one panel for each game; a label has the same colour in all of them."""
+    labels = list(dict.fromkeys(label for curves in panels.values() for label in curves))
+    colours = dict(zip(labels, _cycle(len(labels)), strict=True))
+    columns = min(columns, len(panels) + 1)  # one more, for the legend
+    rows = -(-(len(panels) + 1) // columns)
+    figure = Figure(figsize=(4.2 * columns, 3.1 * rows), layout="constrained")
+    grid = list(figure.subplots(rows, columns, squeeze=False).flat)
+    for axes, (name, curves) in zip(grid, panels.items(), strict=False):
+        _plot_curves(axes, curves, colours)
+        axes.set_title(name, fontsize=10)
+    for axes in grid[len(panels) :]:
+        axes.axis("off")
+    lines = [Line2D([], [], color=colours[label], linestyle=_dash(i), label=label) for i, label in enumerate(labels)]
+    grid[len(panels)].legend(handles=lines, loc="center left", frameon=False, fontsize=9)
+    figure.supxlabel("frames", fontsize=10)
+    figure.supylabel(y_label, fontsize=10)
+    figure.suptitle(title, fontsize=11)
+    figure.savefig(path, dpi=150)
+    return path
+
+
+def _plot_curves(axes: Axes, curves: Curves, colours: Mapping[str, str], log: bool = False) -> None:
+    order = list(colours)
+    for label, (frames, values) in curves.items():
+        mean, error, colour = values.mean(0), standard_error(values), colours[label]
+        axes.plot(frames, mean, color=colour, label=label, linewidth=1.6, linestyle=_dash(order.index(label)))
+        floor = mean.min() / 2 if log else -np.inf
+        axes.fill_between(frames, np.maximum(mean - error, floor), mean + error, color=colour, alpha=0.2, linewidth=0)
+    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+    axes.grid(alpha=0.25, linewidth=0.6)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _dash(i: int) -> Literal["-", "--"]:
+    """Where colours come round again, lines are dashed."""
+    return "-" if i // len(COLOURS) % 2 == 0 else "--"
 
 
 def heat_maps(path: Path, maps: Mapping[str, np.ndarray], title: str, columns: int = 4) -> Path:

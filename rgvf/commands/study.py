@@ -47,6 +47,7 @@ def _run(name: str, arguments: list[str]) -> None:
     from rgvf.studies.registry import STUDIES, find_study
     from rgvf.studies.study import run_study
     from rgvf.terminal import StudyProgress, print_conclusion
+    from rgvf.training.folder import RunError
 
     try:
         chosen = find_study(name)
@@ -61,6 +62,8 @@ def _run(name: str, arguments: list[str]) -> None:
             conclusion = run_study(chosen, options.settings, options.out, options.variants, progress)
     except (ValueError, FolderError) as error:
         raise CommandError(str(error)) from None
+    except RunError as error:
+        raise CommandError(str(error), status=1) from None
     except OSError as error:
         raise CommandError(f"{error.strerror or error}: {error.filename or 'while writing'}") from None
     print_conclusion(conclusion, options.out)

@@ -201,7 +201,8 @@ class GridStudy:
     def variants(self) -> Sequence[str]:
         return tuple(self.grid_variants)
 
-    def run(self, config: GridConfig, variant: str, report: Callable[[float], None]) -> Result:
+    def run(self, config: GridConfig, variant: str, report: Callable[[float], None], folder: StudyFolder) -> Result:
+        del folder
         return run_variant(config, self.grid_variants[variant], report).to_json()
 
     def is_whole(self, config: GridConfig, result: Result) -> bool:

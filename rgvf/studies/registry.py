@@ -10,6 +10,7 @@ from rgvf.studies.study import Study
 STUDIES = {
     "grid-touch": ("rgvf.studies.grid_touch", "grid world, deeper and deeper questions about walls (Figures 3b and 4)"),
     "grid-random": ("rgvf.studies.grid_random", "grid world, random questions about random features (Figure 3c)"),
+    "minatar": ("rgvf.studies.minatar", "five MinAtar games, twelve agents: the paper's comparisons in small"),
 }
 
 

@@ -41,8 +41,8 @@ class Study(Protocol):
     @property
     def variants(self) -> Sequence[str]: ...
 
-    def run(self, config: Any, variant: str, report: Callable[[float], None]) -> Result:
-        """Run one variant; `report` is told the fraction done."""
+    def run(self, config: Any, variant: str, report: Callable[[float], None], folder: StudyFolder) -> Result:
+        """Run one variant; `report` is told the fraction done. What is not finished may be kept in the folder."""
         ...
 
     def is_whole(self, config: Any, result: Result) -> bool:
@@ -100,7 +100,7 @@ def run_study(
         elif not variants or name in variants:
             began = time.monotonic()
             listener.begin(name)
-            results[name] = study.run(config, name, listener.progress)
+            results[name] = study.run(config, name, listener.progress, folder)
             folder.save_result(name, results[name])
             listener.finish(name, time.monotonic() - began)
     return study.conclude(config, results, folder)
