@@ -6,8 +6,11 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
+import rgvf
+from rgvf.questions import QuestionNetwork
 from tests.test_cli import run
 
 SMALL = ["--env", "gym/CartPole-v1", "--depth", "2", "--repeat", "2", "--hidden", "8", "--actors", "4", "--steps", "5"]
@@ -123,3 +126,32 @@ def test_a_signal_leaves_a_checkpoint_and_no_orphans(tmp_path, number):
     assert len(list((tmp_path / "run" / "checkpoints").glob("0*.safetensors"))) == 2
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
+
+
+def test_questions_of_one_s_own_travel_with_the_run(capsys, tmp_path):
+    network = QuestionNetwork(
+        ["pixel-change/3", "reward"],
+        {"flicker": "left", "gain": None},
+        [("flicker", "pixel-change/3"), ("gain", "reward"), ("gain", "gain", 0.9)],
+        ["left"],
+    )
+    file = network.save(tmp_path / "own.json")
+    game = ["--env", "gym/rgvf/Catch-v0", *SMALL[2:], "--agent", "rgvf+pixel-control", "--c", "1", "0.5"]
+    folder = tmp_path / "run"
+    status, _ = run(capsys, "train", *game, "--questions", str(file), "--frames", "600", "--out", str(folder))
+    assert status == 0
+    file.unlink()
+    folder = folder.rename(tmp_path / "moved")
+    status, printed = run(capsys, "train", "--resume", str(folder), "--frames", "1200")
+    assert status == 0, printed.err
+    agent = rgvf.load(folder)
+    assert agent.frames == 1200
+    assert agent.questions["rgvf"].predictions == ("flicker", "gain")
+    assert agent.questions["rgvf"].actions == ("left", "stay", "right")
+    assert agent.answer(np.zeros((5, 10, 10, 2), np.uint8)).shape == (5, 2)
+    status, printed = run(capsys, "record", str(folder), "--steps", "20", "--predictions", "flicker", "gain")
+    assert status == 0, printed.err
+    status, printed = run(capsys, "train", *game, "--questions", str(file), "--out", str(tmp_path / "other"))
+    assert status == 1
+    assert "No such file or directory" in printed.err
+    assert not (tmp_path / "other").exists()

@@ -17,7 +17,8 @@ class RunConfig:
     """The run."""
 
     env: str
-    """atari/GAME for one of the paper's 49 games, or gym/ID for any Gymnasium environment with discrete actions."""
+    """atari/GAME for one of the paper's 49 games, minatar/GAME for one of the five of MinAtar, or gym/ID for any
+    Gymnasium environment with discrete actions."""
     agent: AgentConfig = field(default_factory=AgentConfig)
     frames: int = 200_000_000
     """Frames of each seed, rounded up to whole updates; an Atari step is 4 frames."""
@@ -36,7 +37,7 @@ class RunConfig:
     checkpoint_every: int = 2_000_000
     """Frames of each seed between two checkpoints."""
     processes: int = 0
-    """Worker processes that run the environments; 0: one for each core."""
+    """Worker processes that run the environments (not of MinAtar); 0: one for each core."""
     wandb: bool = False
     """Log to Weights & Biases too (needs the extra rgvf[wandb])."""
 
