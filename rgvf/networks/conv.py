@@ -30,14 +30,8 @@ SMALL_PICTURE = 2**13
 """Numbers in all patches of a picture, up to which it is cut into them."""
 
 
-class Conv(eqx.Module):
-    """A convolution over [..., height, width, channels] without padding.
-
-    Where the stride divides the kernel, blocks of stride×stride pixels are first laid side by side as channels; then
-    the stride is 1 and the kernel smaller. Small pictures are cut into patches, for one product of matrices: that is
-    four times as fast inside a compiled loop on a CPU, and stays a product of matrices where weights differ from seed
-    to seed. All are the same function.
-    """
+class _Kernels(eqx.Module):
+    """What a convolution and a transposed one have in common."""
 
     weight: Float[Array, "kernel kernel inputs outputs"]
     bias: Float[Array, " outputs"]
@@ -48,6 +42,16 @@ class Conv(eqx.Module):
         self.weight = initial_weight(key, (size.kernel, size.kernel, inputs, size.channels), fan_in)
         self.bias = jnp.zeros(size.channels)
         self.stride = size.stride
+
+
+class Conv(_Kernels):
+    """A convolution over [..., height, width, channels] without padding.
+
+    Where the stride divides the kernel, blocks of stride×stride pixels are first laid side by side as channels; then
+    the stride is 1 and the kernel smaller. Small pictures are cut into patches, for one product of matrices: that is
+    four times as fast inside a compiled loop on a CPU, and stays a product of matrices where weights differ from seed
+    to seed. All are the same function.
+    """
 
     def __call__(self, x: Float[Array, "batch height width inputs"]) -> Float[Array, "batch rows columns outputs"]:
         weight, stride, kernel = self.weight, self.stride, self.weight.shape[0]
@@ -77,18 +81,8 @@ def _blocks(x: Shaped[Array, "n height width c"], size: int) -> Shaped[Array, "n
     return tiles.transpose(0, 1, 3, 2, 4, 5).reshape(n, height // size, width // size, size**2 * channels)
 
 
-class Deconv(eqx.Module):
+class Deconv(_Kernels):
     """A transposed convolution over [..., rows, columns, channels] without padding: n ↦ (n − 1)·stride + kernel."""
-
-    weight: Float[Array, "kernel kernel inputs outputs"]
-    bias: Float[Array, " outputs"]
-    stride: int = eqx.field(static=True)
-
-    def __init__(self, key: Key[Array, ""], inputs: int, size: ConvSize) -> None:
-        fan_in = size.kernel**2 * inputs
-        self.weight = initial_weight(key, (size.kernel, size.kernel, inputs, size.channels), fan_in)
-        self.bias = jnp.zeros(size.channels)
-        self.stride = size.stride
 
     def __call__(self, x: Float[Array, "batch rows columns inputs"]) -> Float[Array, "batch height width outputs"]:
         strides = (self.stride, self.stride)
