@@ -30,21 +30,13 @@ SMALL_PICTURE = 2**13
 """Numbers in all patches of a picture, up to which it is cut into them."""
 
 
-class _Kernels(eqx.Module):
-    """What a convolution and a transposed one have in common."""
-
-    weight: Float[Array, "kernel kernel inputs outputs"]
-    bias: Float[Array, " outputs"]
-    stride: int = eqx.field(static=True)
-
-    def __init__(self, key: Key[Array, ""], inputs: int, size: ConvSize) -> None:
-        fan_in = size.kernel**2 * inputs
-        self.weight = initial_weight(key, (size.kernel, size.kernel, inputs, size.channels), fan_in)
-        self.bias = jnp.zeros(size.channels)
-        self.stride = size.stride
+def _kernels(key: Key[Array, ""], inputs: int, size: ConvSize) -> tuple[Array, Array]:
+    """Initial weights and biases."""
+    shape = (size.kernel, size.kernel, inputs, size.channels)
+    return initial_weight(key, shape, size.kernel**2 * inputs), jnp.zeros(size.channels)
 
 
-class Conv(_Kernels):
+class Conv(eqx.Module):
     """A convolution over [..., height, width, channels] without padding.
 
     Where the stride divides the kernel, blocks of stride×stride pixels are first laid side by side as channels; then
@@ -52,6 +44,14 @@ class Conv(_Kernels):
     four times as fast inside a compiled loop on a CPU, and stays a product of matrices where weights differ from seed
     to seed. All are the same function.
     """
+
+    weight: Float[Array, "kernel kernel inputs outputs"]
+    bias: Float[Array, " outputs"]
+    stride: int = eqx.field(static=True)
+
+    def __init__(self, key: Key[Array, ""], inputs: int, size: ConvSize) -> None:
+        self.weight, self.bias = _kernels(key, inputs, size)
+        self.stride = size.stride
 
     def __call__(self, x: Float[Array, "batch height width inputs"]) -> Float[Array, "batch rows columns outputs"]:
         weight, stride, kernel = self.weight, self.stride, self.weight.shape[0]
@@ -81,8 +81,16 @@ def _blocks(x: Shaped[Array, "n height width c"], size: int) -> Shaped[Array, "n
     return tiles.transpose(0, 1, 3, 2, 4, 5).reshape(n, height // size, width // size, size**2 * channels)
 
 
-class Deconv(_Kernels):
+class Deconv(eqx.Module):
     """A transposed convolution over [..., rows, columns, channels] without padding: n ↦ (n − 1)·stride + kernel."""
+
+    weight: Float[Array, "kernel kernel inputs outputs"]
+    bias: Float[Array, " outputs"]
+    stride: int = eqx.field(static=True)
+
+    def __init__(self, key: Key[Array, ""], inputs: int, size: ConvSize) -> None:
+        self.weight, self.bias = _kernels(key, inputs, size)
+        self.stride = size.stride
 
     def __call__(self, x: Float[Array, "batch rows columns inputs"]) -> Float[Array, "batch height width outputs"]:
         strides = (self.stride, self.stride)
