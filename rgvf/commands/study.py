@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -12,6 +13,8 @@ from rgvf.commands import CommandError, parse
 
 Config = TypeVar("Config")
 
+_MOST_NAMED = 12
+
 
 @dataclass(frozen=True)
 class _Options(Generic[Config]):
@@ -19,7 +22,7 @@ class _Options(Generic[Config]):
     out: Path
     """Folder for the results. Where it holds some of this study already, the study goes on from them."""
     variants: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
-    """Run this variant only; give it again for more."""
+    """Run this variant only, or those that match a pattern ('Breakout.*'); give it again for more."""
 
 
 def study(arguments: list[str]) -> None:
@@ -56,7 +59,7 @@ def _run(name: str, arguments: list[str]) -> None:
             _one_by_one(arguments),
             f"rgvf study {name}",
             default=_Options(chosen.config_type(), Path("runs") / name),
-            description=f"{STUDIES[name][1]}.\n\nVariants: {', '.join(chosen.variants)}.",
+            description=f"{STUDIES[name][1]}.\n\nVariants: {_some(chosen.variants)}.",
         )
         with StudyProgress() as progress:
             conclusion = run_study(chosen, options.settings, options.out, options.variants, progress)
@@ -67,6 +70,12 @@ def _run(name: str, arguments: list[str]) -> None:
     except OSError as error:
         raise CommandError(f"{error.strerror or error}: {error.filename or 'while writing'}") from None
     print_conclusion(conclusion, options.out)
+
+
+def _some(variants: Sequence[str]) -> str:
+    if len(variants) <= _MOST_NAMED:
+        return ", ".join(variants)
+    return f"{', '.join(variants[:_MOST_NAMED])}, … ({len(variants)} in all)"
 
 
 def _one_by_one(arguments: list[str]) -> list[str]:

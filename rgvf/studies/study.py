@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -80,15 +81,14 @@ def run_study(
     """Run what is not in the folder yet, then draw and check everything that is.
 
     Args:
-        variants: the ones to run; all by default. Results of others that the folder holds are kept and used.
+        variants: the ones to run, by name or pattern ("Breakout.*"); all by default. Results of others that the folder
+            holds are kept and used.
 
     Raises:
         ValueError: an unknown variant.
         FolderError: `out` cannot be used.
     """
-    for name in variants:
-        if name not in study.variants:
-            raise ValueError(f"{study.name} has no variant {name!r}; it has {', '.join(study.variants)}")
+    chosen = {name for pattern in variants for name in _matching(study, pattern)} or set(study.variants)
     folder = StudyFolder(out, study.name, asdict(config))
     listener = listener or _Silent()
     results: dict[str, Result] = {}
@@ -97,10 +97,17 @@ def run_study(
         if stored is not None and study.is_whole(config, stored):
             results[name] = stored
             listener.finish(name, None)
-        elif not variants or name in variants:
+        elif name in chosen:
             began = time.monotonic()
             listener.begin(name)
             results[name] = study.run(config, name, listener.progress, folder)
             folder.save_result(name, results[name])
             listener.finish(name, time.monotonic() - began)
     return study.conclude(config, results, folder)
+
+
+def _matching(study: Study, pattern: str) -> list[str]:
+    found = fnmatch.filter(study.variants, pattern)
+    if not found:
+        raise ValueError(f"{study.name} has no variant {pattern!r}; it has {', '.join(study.variants)}")
+    return found

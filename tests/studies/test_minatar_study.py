@@ -25,7 +25,7 @@ def test_what_is_run():
 
 def test_an_interrupted_variant_goes_on_from_its_checkpoint(tmp_path):
     study = find_study("minatar")
-    whole = run_study(study, TINY, tmp_path / "whole", TWO)
+    whole = run_study(study, TINY, tmp_path / "whole", ("Breakout.a2c", "Break*.rgvf-stop*"))
     run = TINY.run(TWO[1])
     stops = iter([False, False, True])
     assert not train(run, tmp_path / "cut" / "agents" / TWO[1], _Quiet(), lambda: next(stops))
