@@ -7,6 +7,7 @@ with one seed. The machine should be idle otherwise; compare the ratios.
 """
 
 import argparse
+import contextlib
 import os
 import resource
 import subprocess
@@ -62,24 +63,19 @@ def child(game: str, options: list[str], seeds: int, seconds: float) -> None:
     import jax
     import tyro
 
-    from rgvf.agents import AgentConfig, make_learner
+    from rgvf.agents import AgentConfig
     from rgvf.training.config import RunConfig
-    from rgvf.training.host import HostLoop, world_of
-    from rgvf.training.run import make_workers
+    from rgvf.training.run import make_loop
 
     agent = tyro.cli(AgentConfig, args=options, config=(tyro.conf.OmitArgPrefixes,))
-    config = RunConfig(env=f"atari/{game}", agent=agent, seeds=seeds)
-    with make_workers(config) as workers:
-        world = world_of(workers.spec)
-        learners = [make_learner(agent, world, seed) for seed in range(seeds)]
-        loop = HostLoop(workers, learners, config.actors, config.steps, config.clip_rewards)
+    with contextlib.closing(make_loop(RunConfig(env=f"atari/{game}", agent=agent, seeds=seeds))) as loop:
         state = loop.start(range(seeds))
         for _ in range(3):
-            state, _ = loop.advance(state)
+            state, _ = loop.advance(state, 1)
         jax.block_until_ready(state)
         updates, began = 0, time.perf_counter()
         while time.perf_counter() - began < seconds:
-            state, _ = loop.advance(state)
+            state, _ = loop.advance(state, 1)
             updates += 1
         jax.block_until_ready(state)
         frames = updates * loop.frames_per_update * seeds / (time.perf_counter() - began)

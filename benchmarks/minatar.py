@@ -9,6 +9,7 @@ any agent. With --shapes, also rgvf at other depths and repeats, with the middle
 import argparse
 import os
 import time
+from functools import partial
 
 from rgvf.accelerate import use_fast_convolutions
 
@@ -20,6 +21,7 @@ import jax.numpy as jnp  # noqa: E402
 from rgvf.agents import AgentConfig  # noqa: E402
 from rgvf.environments.games import MINATAR_GAMES  # noqa: E402
 from rgvf.environments.minatar import MinAtar  # noqa: E402
+from rgvf.environments.protocol import step_or_reset  # noqa: E402
 from rgvf.training.config import RunConfig  # noqa: E402
 from rgvf.training.run import make_loop  # noqa: E402
 
@@ -43,19 +45,17 @@ def environment_speed(game: str, n: int, seconds: float) -> float:
     @jax.jit
     def play(carry):
         def one(carry, _):
-            state, key = carry
+            state, ended, key = carry
             key, action_key, step_key = jax.random.split(key, 3)
             action = jax.random.randint(action_key, (n,), 0, len(environment.actions))
-            keys = jax.random.split(step_key, n)
-            following, step = jax.vmap(environment.step)(state, action, keys)
-            fresh, _ = jax.vmap(environment.reset)(keys)
-            pick = jax.vmap(jnp.where)
-            return (jax.tree.map(lambda a, b: pick(step.terminal, a, b), fresh, following), key), None
+            step_all = jax.vmap(partial(step_or_reset, environment))
+            state, step = step_all(state, ended, action, jax.random.split(step_key, n))
+            return (state, step.terminal, key), None
 
         return jax.lax.scan(one, carry, None, length=100)[0]
 
     state, _ = jax.vmap(environment.reset)(jax.random.split(jax.random.key(0), n))
-    return rate(play, (state, jax.random.key(1)), 100 * n, seconds)
+    return rate(play, (state, jnp.zeros(n, bool), jax.random.key(1)), 100 * n, seconds)
 
 
 def training_speed(game: str, agent: AgentConfig, seeds: int, seconds: float) -> float:

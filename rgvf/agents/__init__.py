@@ -1,9 +1,9 @@
 """Agents: a representation, what it is used for, and the one update that trains both."""
 
 from rgvf.agents.a2c import A2CTask, ActorCritic
-from rgvf.agents.asked import NETWORKS, make_questions
-from rgvf.agents.build import MAIN, make_learner
-from rgvf.agents.config import AgentConfig
+from rgvf.agents.asked import make_questions, question_networks
+from rgvf.agents.build import make_learner
+from rgvf.agents.config import MAIN, AgentConfig
 from rgvf.agents.learner import REPRESENTATION, Agent, Learner, Trained
 from rgvf.agents.tasks import TASKS
 from rgvf.agents.value import ValueTask
@@ -11,7 +11,6 @@ from rgvf.agents.world import World
 
 __all__ = [
     "MAIN",
-    "NETWORKS",
     "REPRESENTATION",
     "TASKS",
     "A2CTask",
@@ -24,4 +23,5 @@ __all__ = [
     "World",
     "make_learner",
     "make_questions",
+    "question_networks",
 ]

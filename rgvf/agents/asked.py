@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from rgvf.agents.config import AgentConfig
 
 
+MOST_FEATURES = 100_000
+"""Of one kind: a number beyond it in a file is a mistake, and would fill the memory with random vectors."""
+
+
 def _rgvf(config: AgentConfig, world: World, seed: int) -> QuestionNetwork:
     if config.questions is not None:
         return _given(config.questions, world)
@@ -80,6 +84,11 @@ NETWORKS: Mapping[str, Callable[[AgentConfig, World, int], QuestionNetwork]] = {
 """Tasks that are question networks, each by the seed of the run."""
 
 
+def question_networks(config: AgentConfig, world: World, seed: int) -> dict[str, QuestionNetwork]:
+    """What an agent is asked, by the name of the task."""
+    return {task: NETWORKS[task](config, world, seed) for task in config.tasks if task in NETWORKS}
+
+
 def make_questions(config: AgentConfig, world: World, seed: int, task: str = "rgvf") -> tuple[QuestionNetwork, Feature]:
     """The question network of a task and the features that it is about."""
     network = NETWORKS[task](config, world, seed)
@@ -94,11 +103,14 @@ def make_features(config: AgentConfig, world: World, names: Sequence[str], seed:
         if family not in _FAMILIES or number.isdecimal() == (family in _SINGLE):
             raise ValueError(f"there is no feature {name!r} here; {_known()}")
         sizes[family] = max(sizes.get(family, 0), int(number or 0) + 1)
+        if sizes[family] > MOST_FEATURES:
+            raise ValueError(f"there is no feature {name!r}: a kind has at most {MOST_FEATURES:,}")
     parts: list[Feature] = [_FAMILIES[family](config, world, size, seed) for family, size in sizes.items()]
     whole = parts[0] if len(parts) == 1 else Features(parts)
     for name in names:
         if name not in whole.names:
-            raise ValueError(f"there is no feature {name!r}: the last of its kind is {whole.names[-1]}")
+            kin = [each for each in whole.names if each.partition("/")[0] == name.partition("/")[0]]
+            raise ValueError(f"there is no feature {name!r}: the last of its kind is {kin[-1]}")
     return whole if whole.names == tuple(names) else Chosen(whole, tuple(names))
 
 

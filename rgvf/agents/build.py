@@ -5,14 +5,12 @@ from __future__ import annotations
 from jaxtyping import Array, Key
 
 from rgvf.agents.a2c import A2CTask
-from rgvf.agents.config import AgentConfig
+from rgvf.agents.config import MAIN, AgentConfig
 from rgvf.agents.learner import Learner, Trained
 from rgvf.agents.optimisers import auxiliary_optimiser, main_optimiser
 from rgvf.agents.tasks import SMALL_IMAGE, TASKS
 from rgvf.agents.world import World
 from rgvf.networks import ConvRepresentation, ConvSize, DenseRepresentation, Representation
-
-MAIN = "a2c"
 
 
 def make_learner(config: AgentConfig, world: World, seed: int) -> Learner:

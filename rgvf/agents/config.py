@@ -12,8 +12,8 @@ import tyro
 
 from rgvf.agents.tasks import TASKS
 
-BASE = "a2c"
-"""The agent without an auxiliary task."""
+MAIN = "a2c"
+"""The main task, and the agent that has no other."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class AgentConfig:
     @property
     def tasks(self) -> tuple[str, ...]:
         """The auxiliary tasks."""
-        return () if self.name == BASE else tuple(self.name.split("+"))
+        return () if self.name == MAIN else tuple(self.name.split("+"))
 
     @property
     def mixing(self) -> tuple[float, ...]:
@@ -128,10 +128,10 @@ def _not_negative(x: float) -> bool:
 
 
 def _no_such_agent(name: str) -> str:
-    known = [BASE, *TASKS]
+    known = [MAIN, *TASKS]
     wrong = name if "+" not in name else next(part for part in name.split("+") if part not in TASKS)
-    if wrong == BASE:
-        return f"every agent is an {BASE}: name only what it learns beside, not {name!r}"
+    if wrong == MAIN:
+        return f"every agent is an {MAIN}: name only what it learns beside, not {name!r}"
     near = difflib.get_close_matches(wrong, known, n=1, cutoff=0.4)
     hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}, and sets of them joined by +."
     return f"there is no agent {wrong!r}; {hint}"

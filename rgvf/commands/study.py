@@ -61,6 +61,7 @@ def _run(name: str, arguments: list[str]) -> None:
             default=_Options(chosen.config_type(), Path("runs") / name),
             description=f"{STUDIES[name][1]}.\n\nVariants: {_some(chosen.variants)}.",
         )
+        print(f"{name}: {STUDIES[name][1]}", flush=True)
         with StudyProgress() as progress:
             conclusion = run_study(chosen, options.settings, options.out, options.variants, progress)
     except (ValueError, FolderError) as error:

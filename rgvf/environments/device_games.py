@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import jax
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rgvf.environments.host import HostSpec, Moment
-from rgvf.environments.protocol import Environment
+from rgvf.environments.protocol import Environment, step_or_reset
 from rgvf.environments.shared import Batch
 
 _COLOURS = np.array(
@@ -34,8 +35,7 @@ class DeviceGames:
         self.n = len(seeds)
         self._keys = jnp.stack([jax.random.key(int(seed)) for seed in seeds])
         self._reset = jax.jit(jax.vmap(environment.reset))
-        self._step = jax.jit(jax.vmap(environment.step))
-        self._merge = jax.jit(_merge)
+        self._step = jax.jit(jax.vmap(partial(step_or_reset, environment)))
         self._time = 0
 
     def _draw(self) -> Any:
@@ -51,14 +51,11 @@ class DeviceGames:
     def send(self, actions: NDArray[np.integer]) -> None:
         before = self._batch
         ended = before.terminal | before.truncated
-        keys = self._draw()
-        played, step = self._step(self._state, jnp.asarray(actions), keys)
-        fresh, first = self._reset(keys)
-        self._state, observation = self._merge(jnp.asarray(ended), (fresh, first), (played, step.observation))
-        reward, terminal, truncated = (np.where(ended, 0, np.asarray(each)) for each in step[1:])
+        self._state, step = self._step(self._state, jnp.asarray(ended), jnp.asarray(actions), self._draw())
+        observation, reward, terminal, truncated = map(np.asarray, step)
         score = np.where(ended, 0.0, before.game_return + reward)
         length = np.where(ended, 0, before.game_length + 1)
-        self._batch = _batch(observation, reward, terminal > 0, truncated > 0, ended, score, length)
+        self._batch = _batch(observation, reward, terminal, truncated, ended, score, length)
 
     def receive(self) -> Batch:
         return self._batch
@@ -104,10 +101,6 @@ class DeviceGame:
 
     def close(self) -> None:
         self._games.close()
-
-
-def _merge(ended: jax.Array, fresh: Any, played: Any) -> Any:
-    return jax.tree.map(lambda a, b: jax.vmap(jnp.where)(ended, a, b), fresh, played)
 
 
 def _batch(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol
 
+import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 
 State = Any
@@ -32,3 +34,17 @@ class Environment(Protocol):
     def reset(self, key: Key[Array, ""]) -> tuple[State, Shaped[Array, "*observation"]]: ...
 
     def step(self, state: State, action: Int[Array, ""], key: Key[Array, ""]) -> tuple[State, Step]: ...
+
+
+def step_or_reset(
+    environment: Environment, state: State, ended: Bool[Array, ""], action: Int[Array, ""], key: Key[Array, ""]
+) -> tuple[State, Step]:
+    """One step, or where the episode has `ended` the beginning of the next, which ignores the action; to be vmapped."""
+    fresh, first = environment.reset(key)
+    following, step = environment.step(state, action, key)
+
+    def either(a: Any, b: Any) -> Any:
+        return jax.tree.map(lambda x, y: jnp.where(ended, x, y), a, b)
+
+    begun = Step(first, jnp.zeros_like(step.reward), jnp.zeros_like(step.terminal), jnp.zeros_like(step.truncated))
+    return either(fresh, following), either(begun, step)

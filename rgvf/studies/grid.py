@@ -19,6 +19,7 @@ import optax
 from jaxtyping import Array, Float, Key
 
 from rgvf.agents import REPRESENTATION, Agent, Learner, Trained, ValueTask
+from rgvf.agents.config import require
 from rgvf.analysis import estimate
 from rgvf.auxiliary import GVFTask, questions
 from rgvf.environments import GridWorld
@@ -71,17 +72,12 @@ class GridConfig:
     """How often the value function is measured on the way."""
 
     def __post_init__(self) -> None:
-        for name in ("seeds", "frames", "actors", "steps", "hidden", "evaluations"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        counts = ("seeds", "frames", "actors", "steps", "hidden", "evaluations")
+        require(self, "at least 1", lambda x: x >= 1, *counts)
+        require(self, "in [0, 1)", lambda x: 0 <= x < 1, "discount", "question_discount")
+        require(self, "positive", lambda x: x > 0, "learning_rate", "end_to_end_learning_rate")
         if not self.representation or min(self.representation) < 1:
             raise ValueError(f"representation must be one or more layers of at least 1 unit, not {self.representation}")
-        for name in ("discount", "question_discount"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ValueError(f"{name} must lie in [0, 1), not {getattr(self, name)}")
-        for name in ("learning_rate", "end_to_end_learning_rate"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be positive, not {getattr(self, name)}")
         _ = self.world  # checks size and goal
 
     @property

@@ -9,12 +9,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from rgvf.agents import MAIN, REPRESENTATION, Agent, Learner, World
+from rgvf.agents import MAIN, REPRESENTATION, Agent, Learner
 from rgvf.environments.protocol import Environment
 from rgvf.training.checkpoint import fill, named_arrays
 from rgvf.training.device import DeviceLoop, Tally, Training
 from rgvf.training.loop import Progress
 from rgvf.training.packs import across_seeds, listed, pack
+from rgvf.training.worlds import world_of_environment
 
 CHUNK = 100
 """Updates that one call of the compiled program makes at most: a run can be stopped between two calls."""
@@ -24,10 +25,6 @@ def sampled_policy(agent: Agent, observation: jax.Array, key: jax.Array) -> jax.
     """Actions as likely as the agent's policy has them."""
     logits, _ = agent.modules[MAIN](agent.modules[REPRESENTATION].step(observation))
     return jax.random.categorical(key, logits)
-
-
-def world_of_environment(environment: Environment) -> World:
-    return World(environment.observation_shape, environment.actions)
 
 
 class CompiledLoop:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import jax
@@ -12,7 +13,7 @@ from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 
 from rgvf.agents import Agent
 from rgvf.auxiliary import Metrics
-from rgvf.environments import Environment
+from rgvf.environments.protocol import Environment, step_or_reset
 from rgvf.training.loop import RECENT
 from rgvf.trajectory import Trajectory
 
@@ -153,18 +154,10 @@ class DeviceLoop:
             policy_key, environment_key = jax.random.split(key)
             action = self.policy(agent, actors.observation, policy_key)
             keys = jax.random.split(environment_key, self.actors)
-            fresh_state, fresh_observation = jax.vmap(self.environment.reset)(keys)
-            next_state, step = jax.vmap(self.environment.step)(actors.state, action, keys)
-            pick = jax.vmap(jnp.where, (0, 0, 0))
-            following = Actors(
-                state=jax.tree.map(lambda a, b: pick(actors.ended, a, b), fresh_state, next_state),
-                observation=pick(actors.ended, fresh_observation, step.observation),
-                first=actors.ended,
-                ended=(step.terminal | step.truncated) & ~actors.ended,
-            )
-            reward = jnp.where(actors.ended, 0.0, step.reward)
-            terminal = step.terminal & ~actors.ended
-            return following, (actors.observation, action, reward, terminal, actors.first, following.ended)
+            state, step = jax.vmap(partial(step_or_reset, self.environment))(actors.state, actors.ended, action, keys)
+            following = Actors(state, step.observation, first=actors.ended, ended=step.terminal | step.truncated)
+            lived = (actors.observation, action, step.reward, step.terminal, actors.first)
+            return following, (*lived, following.ended)
 
         last, (observation, action, reward, terminal, first, over) = jax.lax.scan(
             one_step, actors, jax.random.split(key, self.steps)

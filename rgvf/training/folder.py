@@ -63,12 +63,12 @@ class RunFolder:
     def save_config(self, config: RunConfig) -> None:
         write_atomically(self.path / "config.json", _with_questions(config, GIVEN).to_json())
 
-    def save_questions(self, networks: Mapping[tuple[str, int], QuestionNetwork]) -> None:
-        """The network of each task and seed: questions.json; where there are several, their names say of what."""
-        tasks, seeds = ({each[i] for each in networks} for i in (0, 1))
-        for (task, seed), network in networks.items():
-            parts = [task] * (len(tasks) > 1) + [f"seed-{seed}"] * (len(seeds) > 1)
-            network.save(self.path / ".".join(["questions", *parts, "json"]))
+    def save_questions(self, networks: Mapping[int, Mapping[str, QuestionNetwork]]) -> None:
+        """The networks of each seed, by task: questions.json; where there are several, their names say of what."""
+        for seed, by_task in networks.items():
+            for task, network in by_task.items():
+                parts = [task] * (len(by_task) > 1) + [f"seed-{seed}"] * (len(networks) > 1)
+                network.save(self.path / ".".join(["questions", *parts, "json"]))
 
     def write_metrics(self, line: Mapping[str, Any]) -> int:
         """Append a line; returns the length of the file."""

@@ -16,15 +16,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 
-from rgvf.agents import REPRESENTATION, Agent, Learner, World
+from rgvf.agents import REPRESENTATION, Agent, Learner
 from rgvf.agents.build import MAIN
 from rgvf.auxiliary import Metrics
-from rgvf.environments.host import HostSpec
 from rgvf.environments.shared import Batch
 from rgvf.environments.workers import Workers
 from rgvf.training.checkpoint import fill, named_arrays
 from rgvf.training.loop import Progress
 from rgvf.training.packs import Pack, across_seeds, by_seed, listed, pack, pack_array, pick, unpack_array
+from rgvf.training.worlds import world_of
 from rgvf.trajectory import Trajectory
 
 _ENVIRONMENT = "environment/"  # where a checkpoint has the state of each game
@@ -48,16 +48,6 @@ class _GameEnd(NamedTuple):
     """In which step of the segment."""
     score: float
     """Unclipped return."""
-
-
-def world_of(spec: HostSpec) -> World:
-    """What the agent is shown: a stack of images becomes the channels of one."""
-    shape = spec.observation_shape
-    if len(shape) == 2:
-        return World((*shape, spec.stack), spec.actions, stacked=spec.stack > 1)
-    if spec.stack > 1:
-        raise ValueError(f"only images without channels can be stacked, not observations of shape {shape}")
-    return World(shape, spec.actions)
 
 
 class HostLoop:

@@ -19,7 +19,6 @@ T = TypeVar("T")
 Pack: TypeAlias = list[T] | T
 """A list with a value for each seed (CPU), or one value with the seed as the first axis of its arrays (GPU)."""
 
-
 _SPREAD = PartitionSpec("seeds")
 
 
@@ -62,11 +61,9 @@ def by_seed(steps: list[Pack[Any]]) -> Pack[tuple[Any, ...]]:
     return list(zip(*steps, strict=True)) if seeds_are_listed() else tuple(steps)
 
 
-def pick(values: Any, i: int) -> Any:
-    """Of a pack of tuples (or arrays) the i-th element (row) of each seed."""
-    if seeds_are_listed():
-        return [each[i] for each in values]
-    return values[i] if isinstance(values, tuple) else values[:, i]
+def pick(values: Pack[tuple[Any, ...]], i: int) -> Pack[Any]:
+    """Of a pack of tuples the i-th element of each seed."""
+    return [each[i] for each in values] if seeds_are_listed() else values[i]
 
 
 def across_seeds(

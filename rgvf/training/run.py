@@ -9,18 +9,19 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from rgvf.agents import NETWORKS, World, make_learner
+from rgvf.agents import make_learner, question_networks
 from rgvf.environments.protocol import Environment
-from rgvf.environments.sources import Source, environment_of, parse_source, spec_of
+from rgvf.environments.sources import environment_of, parse_source
 from rgvf.environments.workers import WorkerError, Workers
 from rgvf.training.checkpoint import CheckpointError
-from rgvf.training.compiled import CompiledLoop, world_of_environment
+from rgvf.training.compiled import CompiledLoop
 from rgvf.training.config import RunConfig
 from rgvf.training.folder import RunError, RunFolder
-from rgvf.training.host import HostLoop, environment_order, group_count, world_of
+from rgvf.training.host import HostLoop, environment_order, group_count
 from rgvf.training.logging import Loggers, check_loggers
 from rgvf.training.loop import Loop
 from rgvf.training.metrics import RunningMetrics
+from rgvf.training.worlds import world_of, world_of_environment, world_of_source
 
 
 class RunListener(Protocol):
@@ -77,9 +78,7 @@ class _Run:
         self.config, self.folder, self.listener = config, folder, listener
         self.seeds = range(config.seed, config.seed + config.seeds)
         self.loop = make_loop(config, environment)
-        world = self.loop.world
-        asked = [task for task in config.agent.tasks if task in NETWORKS]
-        folder.save_questions({(t, seed): NETWORKS[t](config.agent, world, seed) for t in asked for seed in self.seeds})
+        folder.save_questions({seed: question_networks(config.agent, self.loop.world, seed) for seed in self.seeds})
         self.metrics = RunningMetrics(self.seeds)
         self.loggers: Loggers | None = None
         self.state: Any = self.loop.start(self.seeds)
@@ -187,12 +186,6 @@ def make_loop(config: RunConfig, environment: Environment | None = None) -> Loop
     workers = make_workers(config)
     world = world_of(workers.spec)
     return HostLoop(workers, [make_learner(config.agent, world, seed) for seed in seeds], *settings)
-
-
-def world_of_source(source: Source, environment: Environment | None = None) -> World:
-    """What an agent is shown there."""
-    compiled = environment_of(source, environment)
-    return world_of(spec_of(source)) if compiled is None else world_of_environment(compiled)
 
 
 def environment_seeds(config: RunConfig) -> list[int]:

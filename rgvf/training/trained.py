@@ -10,14 +10,14 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key, Shaped
 
-from rgvf.agents import MAIN, NETWORKS, REPRESENTATION, Agent, World, make_learner
+from rgvf.agents import MAIN, REPRESENTATION, Agent, World, make_learner, question_networks
 from rgvf.environments.protocol import Environment
 from rgvf.environments.sources import parse_source
 from rgvf.questions import QuestionNetwork
 from rgvf.training.checkpoint import CheckpointError, fill
 from rgvf.training.config import RunConfig
 from rgvf.training.folder import RunError, RunFolder
-from rgvf.training.run import world_of_source
+from rgvf.training.worlds import world_of_source
 
 
 class TrainedAgent:
@@ -44,9 +44,7 @@ class TrainedAgent:
         self.agent = agent
         self.environment = environment
         """One's own, where it was trained in that."""
-        self.questions: dict[str, QuestionNetwork] = {
-            task: NETWORKS[task](config.agent, world, seed) for task in config.agent.tasks if task in NETWORKS
-        }
+        self.questions: dict[str, QuestionNetwork] = question_networks(config.agent, world, seed)
         """What it was asked, by the name of the task."""
         self._look = jax.jit(partial(_look, tuple(self.questions)))
 

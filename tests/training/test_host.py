@@ -10,8 +10,9 @@ from rgvf.agents import REPRESENTATION, AgentConfig, make_learner
 from rgvf.agents.build import MAIN
 from rgvf.environments.sources import make_game, parse_source, spec_of
 from rgvf.training.config import RunConfig
-from rgvf.training.host import HostLoop, environment_order, world_of
+from rgvf.training.host import HostLoop, environment_order
 from rgvf.training.run import make_workers
+from rgvf.training.worlds import world_of
 from rgvf.trajectory import Trajectory
 
 SMALL = AgentConfig(depth=2, repeat=2, hidden=8)
