@@ -2,7 +2,7 @@
 
 from rgvf.agents.a2c import A2CTask, ActorCritic
 from rgvf.agents.asked import make_questions, question_networks
-from rgvf.agents.build import make_learner
+from rgvf.agents.build import acting_part, make_learner
 from rgvf.agents.config import MAIN, AgentConfig
 from rgvf.agents.learner import REPRESENTATION, Agent, Learner, Trained
 from rgvf.agents.tasks import TASKS
@@ -21,6 +21,7 @@ __all__ = [
     "Trained",
     "ValueTask",
     "World",
+    "acting_part",
     "make_learner",
     "make_questions",
     "question_networks",

@@ -6,7 +6,7 @@ from jaxtyping import Array, Key
 
 from rgvf.agents.a2c import A2CTask
 from rgvf.agents.config import MAIN, AgentConfig
-from rgvf.agents.learner import Learner, Trained
+from rgvf.agents.learner import REPRESENTATION, Agent, Learner, Trained
 from rgvf.agents.optimisers import auxiliary_optimiser, main_optimiser
 from rgvf.agents.tasks import SMALL_IMAGE, TASKS
 from rgvf.agents.world import World
@@ -34,3 +34,8 @@ def make_representation(config: AgentConfig, world: World, key: Key[Array, ""]) 
     if kind == "conv":
         return ConvRepresentation(key, image)
     return ConvRepresentation(key, image, (ConvSize(16, 3, 1),), (128,))
+
+
+def acting_part(agent: Agent) -> Agent:
+    """What is needed of an agent for choosing actions."""
+    return Agent({name: agent.modules[name] for name in (REPRESENTATION, MAIN)}, {}, {})

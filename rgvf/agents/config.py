@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import math
 from collections.abc import Callable
@@ -14,6 +15,14 @@ from rgvf.agents.tasks import TASKS
 
 MAIN = "a2c"
 """The main task, and the agent that has no other."""
+
+
+_PADS = ("pad_predictions", "pad_features")
+_CARRIED = (
+    *("learning_rate", "c", "questions", "depth", "repeat", "features", "question_discount", "cap_repeat"),
+    *("feature_scale", "feature_kind", "horizons"),
+    *_PADS,
+)
 
 
 @dataclass(frozen=True)
@@ -59,6 +68,10 @@ class AgentConfig:
     """Length of the random vectors that are applied to image patches."""
     feature_kind: Literal["auto", "patches", "linear"] = "auto"
     """Random features: of image patches, or of the whole observation; auto: patches where it is an image."""
+    pad_predictions: int = 0
+    """Places for predictions, to train networks of different shapes side by side; 0: as many as are asked."""
+    pad_features: int = 0
+    """The same of features."""
 
     horizons: int = 10
     """Values that mhvp predicts: their horizons are spread from 1 to 100 steps."""
@@ -97,7 +110,7 @@ class AgentConfig:
         require(self, "in [0, 1]", lambda x: 0 <= x <= 1, "curl_step")
         require(self, "positive", _positive, "learning_rate", "rms_epsilon", "clip_norm", "feature_scale")
         require(self, "positive", _positive, "curl_logit_scale")
-        require(self, "at least 0", _not_negative, "entropy", "value_weight", "curl_margin")
+        require(self, "at least 0", _not_negative, "entropy", "value_weight", "curl_margin", *_PADS)
         if not all(map(_not_negative, self.c)):
             raise ValueError(f"c must be at least 0, not {' '.join(map(str, self.c))}")
 
@@ -105,6 +118,14 @@ class AgentConfig:
     def tasks(self) -> tuple[str, ...]:
         """The auxiliary tasks."""
         return () if self.name == MAIN else tuple(self.name.split("+"))
+
+    @property
+    def program(self) -> AgentConfig:
+        """What agents must share to learn by one compiled program, if their arrays have the same shapes too.
+
+        All else they carry with them as numbers: the learning rates and what is asked.
+        """
+        return dataclasses.replace(self, **{name: getattr(AgentConfig, name) for name in _CARRIED})
 
     @property
     def mixing(self) -> tuple[float, ...]:

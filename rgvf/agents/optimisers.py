@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
 import optax
+from jaxtyping import Array, Float
+
+
+class OwnRate(NamedTuple):
+    """The learning rate as part of an agent, so that agents with different ones share a compiled update."""
+
+    rate: Float[Array, ""]
 
 
 def main_optimiser(rate: float, decay: float, epsilon: float, clip: float) -> optax.GradientTransformation:
@@ -10,7 +21,7 @@ def main_optimiser(rate: float, decay: float, epsilon: float, clip: float) -> op
     return optax.chain(
         optax.clip_by_global_norm(clip),
         optax.scale_by_rms(decay, epsilon, eps_in_sqrt=True),
-        optax.scale_by_learning_rate(rate),
+        _scale_by_own_rate(rate),
     )
 
 
@@ -18,5 +29,13 @@ def auxiliary_optimiser(rate: float, decay: float, epsilon: float) -> optax.Grad
     """RMSProp with bias correction (Adam without momentum), ε inside the root; no clipping."""
     return optax.chain(
         optax.scale_by_rms(decay, epsilon, eps_in_sqrt=True, bias_correction=True),
-        optax.scale_by_learning_rate(rate),
+        _scale_by_own_rate(rate),
     )
+
+
+def _scale_by_own_rate(rate: float) -> optax.GradientTransformation:
+    def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
+        del params
+        return jax.tree.map(lambda each: -state.rate * each, updates), state
+
+    return optax.GradientTransformation(lambda params: OwnRate(jnp.float32(rate)), update)

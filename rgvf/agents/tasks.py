@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rgvf.agents.asked import NETWORKS, make_questions
 from rgvf.agents.world import World
-from rgvf.auxiliary import CURLTask, GVFTask, PixelControlTask, Task, questions
+from rgvf.auxiliary import CURLTask, GVFTask, PixelControlTask, Task, pad_questions, questions
 from rgvf.features import PixelChange
 from rgvf.questions import QuestionNetwork
 
@@ -22,7 +22,11 @@ SMALL_IMAGE = 36
 def _answers(task: str) -> Callable[[AgentConfig, World, int], Task]:
     def make(config: AgentConfig, world: World, seed: int) -> Task:
         network, features = make_questions(config, world, seed, task)
-        return GVFTask(questions(network, features), config.hidden, gradient_scale(network))
+        asked = questions(network, features, gradient_scale(network))
+        if config.pad_predictions or config.pad_features:
+            sizes = config.pad_predictions or network.n_predictions, config.pad_features or network.n_features
+            asked = pad_questions(asked, *sizes)
+        return GVFTask(asked, config.hidden)
 
     return make
 

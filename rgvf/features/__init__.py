@@ -4,7 +4,7 @@ A feature is a module with `names`, and maps a `Transition` of any leading axes 
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -20,6 +20,7 @@ __all__ = [
     "Constant",
     "Feature",
     "Features",
+    "Paddable",
     "PixelChange",
     "RandomLinear",
     "RandomPatches",
@@ -33,6 +34,13 @@ class Feature(Protocol):
     def names(self) -> tuple[str, ...]: ...
 
     def __call__(self, transition: Transition) -> Float[Array, "*batch n"]: ...
+
+
+@runtime_checkable
+class Paddable(Feature, Protocol):
+    def padded(self, n: int) -> Feature:
+        """The same with n numbers; what is added means nothing."""
+        ...
 
 
 class Features(eqx.Module):

@@ -31,6 +31,11 @@ class RandomLinear(eqx.Module):
     def names(self) -> tuple[str, ...]:
         return tuple(f"random-linear/{k}" for k in range(self.weight.shape[-1]))
 
+    def padded(self, n: int) -> RandomLinear:
+        """The same and more features, of maps that are 0."""
+        more = ((0, 0), (0, n - self.weight.shape[-1]))
+        return eqx.tree_at(lambda feature: feature.weight, self, jnp.pad(self.weight, more))
+
     def __call__(self, transition: Transition) -> Float[Array, "*batch n"]:
         moved = change(transition)
         flat = moved.reshape(*moved.shape[: moved.ndim - self.observation_rank], -1)
@@ -48,6 +53,7 @@ class RandomPatches(eqx.Module):
     patch: tuple[int, int] = eqx.field(static=True)
     newest_only: bool = eqx.field(static=True)
     n: int = eqx.field(static=True)
+    tiles: int = eqx.field(static=True)
 
     def __init__(
         self,
@@ -70,11 +76,11 @@ class RandomPatches(eqx.Module):
         (height, width, channels), (rows, columns) = observation_shape, patch
         if min(rows, columns) < 1 or height % rows or width % columns:
             raise ValueError(f"patches of {rows}×{columns} do not tile an image of {height}×{width}")
-        patches = (height // rows) * (width // columns)
-        self.n = patches if n is None else n
+        self.tiles = (height // rows) * (width // columns)
+        self.n = self.tiles if n is None else n
         _require_positive("number of features", self.n)
         pixels = rows * columns * (1 if newest_only else channels)
-        maps = jax.random.normal(key, (-(-self.n // patches), pixels))
+        maps = jax.random.normal(key, (-(-self.n // self.tiles), pixels))
         self.weight = scale * maps / jnp.linalg.norm(maps, axis=-1, keepdims=True)
         self.patch = patch
         self.newest_only = newest_only
@@ -82,6 +88,13 @@ class RandomPatches(eqx.Module):
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(f"random-patches/{k}" for k in range(self.n))
+
+    def padded(self, n: int) -> RandomPatches:
+        """The same and more features, of maps that are 0."""
+        more = ((0, -(-n // self.tiles) - self.weight.shape[0]), (0, 0))
+        wider = eqx.tree_at(lambda feature: feature.weight, self, jnp.pad(self.weight, more))
+        object.__setattr__(wider, "n", n)  # `tree_at` gives a copy, but changes arrays only
+        return wider
 
     def __call__(self, transition: Transition) -> Float[Array, "*batch n"]:
         moved = change(transition, self.newest_only)

@@ -56,14 +56,20 @@ class Head(eqx.Module):
         self.hidden = Dense(hidden_key, inputs, hidden) if hidden else None
         self.output = Dense(output_key, hidden or inputs, outputs)
 
+    def padded(self, outputs: int) -> Head:
+        """The same with outputs added that are 0."""
+        more = outputs - self.output.bias.shape[-1]
+        output = jax.tree.map(lambda leaf: jnp.pad(leaf, [(0, 0)] * (leaf.ndim - 1) + [(0, more)]), self.output)
+        return eqx.tree_at(lambda head: head.output, self, output)
+
     def __call__(
-        self, states: Float[Array, "*batch inputs"], gradient_scale: float = 1.0
+        self, states: Float[Array, "*batch inputs"], gradient_scale: float | Float[Array, ""] = 1.0
     ) -> Float[Array, "*batch outputs"]:
         """The output; the gradient that flows back from the output layer is multiplied by `gradient_scale`."""
         features = states if self.hidden is None else jax.nn.relu(self.hidden(states))
         return self.output(scale_gradient(features, gradient_scale))
 
 
-def scale_gradient(x: Float[Array, ...], scale: float) -> Float[Array, ...]:
+def scale_gradient(x: Float[Array, ...], scale: float | Float[Array, ""]) -> Float[Array, ...]:
     """x, whose gradient is multiplied by scale."""
-    return x if scale == 1 else scale * x + jax.lax.stop_gradient((1 - scale) * x)
+    return scale * x + jax.lax.stop_gradient((1 - scale) * x)

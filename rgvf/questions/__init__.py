@@ -14,10 +14,11 @@ from rgvf.questions.catalog import (
 from rgvf.questions.exact import FiniteMDP, exact_answers
 from rgvf.questions.generator import random_discounted_sums, random_network, random_shallow
 from rgvf.questions.network import QuestionNetwork
-from rgvf.questions.targets import EdgeTable, mask, targets
+from rgvf.questions.targets import NEVER, EdgeTable, mask, pad_table, targets
 
 __all__ = [
     "MHVP_DISCOUNTS",
+    "NEVER",
     "EdgeTable",
     "FiniteMDP",
     "QuestionNetwork",
@@ -28,6 +29,7 @@ __all__ = [
     "horizon_discounts",
     "mask",
     "multi_horizon_values",
+    "pad_table",
     "random_discounted_sums",
     "random_network",
     "random_shallow",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rgvf.questions.network import QuestionNetwork
 
 UNCONDITIONED = -1
+NEVER = -2
 # A node with more edges than this is summed in several rounds, so that it does not widen every other node's row.
 WIDEST_ROW = 8
 
@@ -32,7 +33,7 @@ class EdgeTable(NamedTuple):
     """The edges of a question network as arrays, to gather by; a pytree, so it can be stacked over seeds."""
 
     rounds: tuple[Gather, ...]
-    condition: Array  # int [n_p]: the action, or UNCONDITIONED
+    condition: Array  # int [n_p]: the action, UNCONDITIONED, or NEVER (a node that only fills a place)
     feature: Array  # int [n_f]: the features, in order; its length is what matters
 
 
@@ -66,6 +67,21 @@ def _rectangle(rows: list[list[tuple[int, float]]]) -> Gather:
         index=np.array([[i for i, _ in row] for row in padded], np.int32),
         weight=np.array([[w for _, w in row] for row in padded], np.float32),
     )
+
+
+def pad_table(table: EdgeTable, n_predictions: int, n_features: int) -> EdgeTable:
+    """The same edges among more nodes; those added, at the end of each kind, have no edges and never learn."""
+    first, *more_rounds = table.rounds
+    if more_rounds:
+        raise ValueError(f"a network can be padded only where no node has more than {WIDEST_ROW} edges")
+    index, weight = map(np.asarray, first)
+    before = len(index)
+    more = n_predictions - before
+    moved = np.where(index < before, index, index + more)  # features stand behind all predictions
+    rows = ((0, more), (0, 0))
+    condition = np.pad(np.asarray(table.condition), (0, more), constant_values=NEVER)
+    padded = Gather(np.pad(moved, rows), np.pad(weight, rows))
+    return EdgeTable((padded,), condition, np.arange(n_features, dtype=np.int32))
 
 
 def targets(table: EdgeTable, features: Array, next_answers: Array, terminal: Array) -> Array:

@@ -10,11 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from rgvf.agents import MAIN, REPRESENTATION, Agent, Learner
+from rgvf.auxiliary import Metrics
 from rgvf.environments.protocol import Environment
 from rgvf.training.checkpoint import fill, named_arrays
 from rgvf.training.device import DeviceLoop, Tally, Training
 from rgvf.training.loop import Progress
-from rgvf.training.packs import across_seeds, listed, pack
+from rgvf.training.packs import Pack, across_seeds, listed, pack
 from rgvf.training.worlds import world_of_environment
 
 CHUNK = 100
@@ -56,14 +57,18 @@ class CompiledLoop:
 
     def advance(self, state: Any, updates: int) -> tuple[Any, Progress]:
         updates = min(updates, CHUNK)
-        before = self._tallies(state)
+        before = self.tallies(state)
         state, losses = self._advance(state, jnp.int32(updates))
-        after = self._tallies(state)
+        return state, self.progress(before, state, losses, updates)
+
+    def progress(self, before: list[Tally], state: Any, losses: Pack[Metrics], updates: int) -> Progress:
+        """What so many updates brought that led to this state."""
+        after = self.tallies(state)
         games = [int(b.games - a.games) for a, b in zip(before, after, strict=True)]
         scores = [tally.newest(new) for tally, new in zip(after, games, strict=True)]
-        return state, Progress(updates, losses, scores, games)
+        return Progress(updates, losses, scores, games)
 
-    def _tallies(self, state: Any) -> list[Tally]:
+    def tallies(self, state: Any) -> list[Tally]:
         """Those of each seed, on the host."""
         if isinstance(state, list):
             return [jax.tree.map(np.asarray, each.tally) for each in state]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -16,6 +17,8 @@ from rgvf.auxiliary import Metrics
 from rgvf.environments.protocol import Environment, step_or_reset
 from rgvf.training.loop import RECENT
 from rgvf.trajectory import Trajectory
+
+T = TypeVar("T")
 
 
 class Policy(Protocol):
@@ -124,23 +127,21 @@ class DeviceLoop:
         self, training: Training, updates: Int[Array, ""], most: int
     ) -> tuple[Training, dict[str, Float[Array, " most"]]]:
         """The same, with the metrics of each update; `updates` may not be more than `most`."""
-        metrics = jax.eval_shape(self._update, training)[1]
-        empty = jax.tree.map(lambda each: jnp.zeros((most,), each.dtype), metrics)
-
-        def one(i: Int[Array, ""], carry: tuple[Training, Metrics]) -> tuple[Training, Metrics]:
-            training, told = self._update(carry[0])
-            return training, jax.tree.map(lambda kept, new: kept.at[i].set(new), carry[1], told)
-
-        return jax.lax.fori_loop(0, updates, one, (training, empty))
+        return repeat_noting(self._update, training, updates, most)
 
     def _update(self, training: Training) -> tuple[Training, Metrics]:
+        training, trajectory, key = self.play(training)
+        agent, metrics = self.update(training.agent, trajectory, key)
+        return training._replace(agent=agent), metrics
+
+    def play(self, training: Training) -> tuple[Training, Trajectory, Key[Array, ""]]:
+        """A segment of experience to learn from, and the key to do it with. The agent stays as it is."""
         rollout_key, update_key, key = jax.random.split(training.key, 3)
         actors, trajectory, over = self.rollout(training.agent, training.actors, rollout_key)
         tally = training.tally.add(trajectory.reward, over)
         if self.clip_rewards:
             trajectory = trajectory._replace(reward=jnp.clip(trajectory.reward, -self.clip_rewards, self.clip_rewards))
-        agent, metrics = self.update(training.agent, trajectory, update_key)
-        return Training(agent, actors, tally, key), metrics
+        return Training(training.agent, actors, tally, key), trajectory, update_key
 
     def rollout(
         self, agent: Agent, actors: Actors, key: Key[Array, ""]
@@ -165,3 +166,18 @@ class DeviceLoop:
         observation = jnp.concatenate([observation, last.observation[None]])
         first = jnp.concatenate([first, last.first[None]])
         return last, Trajectory(observation, action, reward, terminal, first), over
+
+
+def repeat_noting(update: Callable[[T], tuple[T, Any]], start: T, updates: Int[Array, ""], most: int) -> tuple[T, Any]:
+    """Apply an update again and again; what it tells is kept with the number of the update as the first axis.
+
+    There are `most` places; those after `updates` stay 0.
+    """
+    told = jax.eval_shape(update, start)[1]
+    empty = jax.tree.map(lambda each: jnp.zeros((most, *each.shape), each.dtype), told)
+
+    def one(i: Int[Array, ""], carry: tuple[T, Any]) -> tuple[T, Any]:
+        state, new = update(carry[0])
+        return state, jax.tree.map(lambda kept, each: kept.at[i].set(each), carry[1], new)
+
+    return jax.lax.fori_loop(0, updates, one, (start, empty))

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 
-from rgvf.agents import REPRESENTATION, Agent, Learner
+from rgvf.agents import REPRESENTATION, Agent, Learner, acting_part
 from rgvf.agents.build import MAIN
 from rgvf.auxiliary import Metrics
 from rgvf.environments.shared import Batch
@@ -84,7 +84,7 @@ class HostLoop:
         """New agents in new environments."""
         keys = [jax.random.key(seed) for seed in seeds]
         agents = [each.init(jax.random.fold_in(key, 0)) for each, key in zip(self.learners, keys, strict=True)]
-        self._actor = jax.tree.structure(_acting_modules(agents[0]))
+        self._actor = jax.tree.structure(acting_part(agents[0]))
         depth = self.spec.stack - 1 if self._stacks else 0
         shape = (self.actors, *self.spec.observation_shape, depth)
         stacks = [jnp.zeros(shape, self.spec.observation_dtype) for _ in keys]
@@ -196,7 +196,7 @@ class HostLoop:
 
         This is called for every step: plain arrays, and few of them, are sooner under way than modules.
         """
-        modules = jax.tree.unflatten(self._actor, actor)
+        modules = jax.tree.unflatten(self._actor, actor).modules
         time, first = moment[0], moment[1:] > 0
         shown = self._show(stack, frame, first)
         logits, _ = modules[MAIN](modules[REPRESENTATION].step(shown))
@@ -259,12 +259,8 @@ class _Segment:
 def _acting_arrays(agent: Pack[Agent]) -> Pack[tuple[Array, ...]]:
     """The arrays that are needed for choosing actions."""
     if isinstance(agent, Agent):
-        return tuple(jax.tree.leaves(_acting_modules(agent)))
-    return [tuple(jax.tree.leaves(_acting_modules(each))) for each in agent]
-
-
-def _acting_modules(agent: Agent) -> dict[str, Any]:
-    return {name: agent.modules[name] for name in (REPRESENTATION, MAIN)}
+        return tuple(jax.tree.leaves(acting_part(agent)))
+    return [tuple(jax.tree.leaves(acting_part(each))) for each in agent]
 
 
 def group_count(actors: int) -> int:

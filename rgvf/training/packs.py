@@ -22,9 +22,9 @@ Pack: TypeAlias = list[T] | T
 _SPREAD = PartitionSpec("seeds")
 
 
-def _mesh(seeds: int) -> Mesh | None:
-    """All devices in a row, where there are several and they can share the seeds evenly."""
-    several = jax.device_count() > 1 and seeds % jax.device_count() == 0
+def _mesh(*seeds: int) -> Mesh | None:
+    """All devices in a row, where there are several and they can share the seeds of every pack evenly."""
+    several = jax.device_count() > 1 and all(n % jax.device_count() == 0 for n in seeds)
     return Mesh(np.array(jax.devices()), ("seeds",)) if several else None
 
 
@@ -74,20 +74,13 @@ def across_seeds(
     Where it `consumes_first`, the memory of its first argument is used for the result. The last `shared` arguments are
     not packs but the same for all seeds.
     """
-    donated = (0,) if consumes_first else ()
     if not seeds_are_listed():
 
-        def together(*arguments: Any) -> tuple[Any, ...]:
-            own = len(arguments) - shared
-            every = jax.vmap(function, in_axes=[0] * own + [None] * shared)
-            mesh = _mesh(jax.tree.leaves(arguments[0])[0].shape[0])
-            if mesh is not None:
-                specs = (_SPREAD,) * own + (PartitionSpec(),) * shared
-                every = jax.shard_map(every, mesh=mesh, in_specs=specs, out_specs=_SPREAD, check_vma=False)
-            return every(*arguments)
+        def every(*arguments: Any) -> tuple[Any, ...]:
+            return jax.vmap(function, in_axes=[0] * (len(arguments) - shared) + [None] * shared)(*arguments)
 
-        return jax.jit(together, donate_argnums=donated)
-    one = jax.jit(function, donate_argnums=donated)
+        return spread(every, consumes_first, shared)
+    one = jax.jit(function, donate_argnums=(0,) if consumes_first else ())
 
     def each(*arguments: Any) -> tuple[Any, ...]:
         packs, same = arguments[: len(arguments) - shared], arguments[len(arguments) - shared :]
@@ -95,3 +88,19 @@ def across_seeds(
         return tuple(list(column) for column in zip(*results, strict=True))
 
     return each
+
+
+def spread(
+    function: Callable[..., tuple[Any, ...]], consumes_first: bool = False, shared: int = 0
+) -> Callable[..., Any]:
+    """A function of stacked packs, jitted; where there are several devices, each has its part of every pack."""
+
+    def everywhere(*arguments: Any) -> tuple[Any, ...]:
+        own = len(arguments) - shared
+        mesh = _mesh(*{leaf.shape[0] for leaf in jax.tree.leaves(arguments[:own])})
+        if mesh is None:
+            return function(*arguments)
+        specs = (_SPREAD,) * own + (PartitionSpec(),) * shared
+        return jax.shard_map(function, mesh=mesh, in_specs=specs, out_specs=_SPREAD, check_vma=False)(*arguments)
+
+    return jax.jit(everywhere, donate_argnums=(0,) if consumes_first else ())

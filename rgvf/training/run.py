@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,10 +17,11 @@ from rgvf.environments.workers import WorkerError, Workers
 from rgvf.training.checkpoint import CheckpointError
 from rgvf.training.compiled import CompiledLoop
 from rgvf.training.config import RunConfig
+from rgvf.training.fleet import Fleet
 from rgvf.training.folder import RunError, RunFolder
 from rgvf.training.host import HostLoop, environment_order, group_count
 from rgvf.training.logging import Loggers, check_loggers
-from rgvf.training.loop import Loop
+from rgvf.training.loop import Loop, Progress
 from rgvf.training.metrics import RunningMetrics
 from rgvf.training.worlds import world_of, world_of_environment, world_of_source
 
@@ -53,7 +55,7 @@ def train(
     check_loggers(config)
     make_learner(config.agent, world_of_source(parse_source(config.env), environment), config.seed)
     with _Run(config, RunFolder.create(out, config), listener, environment) as run:
-        return run.carry_on(should_stop)
+        return _carry_on([run], should_stop)
 
 
 def resume(
@@ -66,7 +68,67 @@ def resume(
     """Go on with a run exactly where its last checkpoint left it; returns whether it came to its end."""
     with _Run(config, RunFolder(out), listener, environment) as run:
         run.restore()
-        return run.carry_on(should_stop)
+        return _carry_on([run], should_stop)
+
+
+def train_together(
+    runs: Mapping[Path, RunConfig], listeners: Sequence[RunListener], should_stop: Callable[[], bool]
+) -> bool:
+    """Start several runs, or go on with those begun, in one compiled program; returns whether all came to their end.
+
+    Each is a run like any other, with a folder of its own; it ends as it would have ended alone, up to rounding.
+
+    Raises:
+        ValueError: the runs are not all in one environment inside the compiled program, with as many actors and steps.
+    """
+    shared = {(each.env, each.actors, each.steps, each.clip_rewards) for each in runs.values()}
+    if len(shared) > 1:
+        raise ValueError("runs share a program only in one environment, with the same actors, steps and clip_rewards")
+    with ExitStack() as open_runs:
+        started: list[_Run] = []
+        for (out, config), listener in zip(runs.items(), listeners, strict=True):
+            begun = (out / "config.json").exists()
+            folder = RunFolder(out) if begun else RunFolder.create(out, config)
+            run = open_runs.enter_context(_Run(config, folder, listener, None))
+            if begun:
+                run.restore()
+            started.append(run)
+        return _carry_on(started, should_stop)
+
+
+def _carry_on(runs: Sequence[_Run], should_stop: Callable[[], bool]) -> bool:
+    """Train to the end, or until asked to stop; leaves a checkpoint of each run either way."""
+    for run in runs:
+        run.open()
+    playing: list[_Run] = []
+    advance = _advance(playing)
+    while unfinished := [run for run in runs if not run.finished]:
+        behind = min(run.updates for run in unfinished)
+        slowest = [run for run in unfinished if run.updates == behind]
+        if slowest != playing:
+            playing, advance = slowest, _advance(slowest)
+        advanced = advance(min(run.next_stop for run in playing) - behind)
+        for run, (state, progress) in zip(playing, advanced, strict=True):
+            run.take(state, progress)
+        stop = should_stop()
+        for run in playing:
+            run.save_if_due(stop)
+        if stop:
+            break
+    return all(run.finished for run in runs)
+
+
+def _advance(runs: Sequence[_Run]) -> Callable[[int], list[tuple[Any, Progress]]]:
+    """What makes some updates of all these runs."""
+    if len(runs) == 1:
+        return lambda updates: [runs[0].advance(updates)]
+    loops: list[CompiledLoop] = []
+    for run in runs:
+        if not isinstance(run.loop, CompiledLoop):
+            raise ValueError(f"{run.config.env} does not run inside the compiled program: train its runs one by one")
+        loops.append(run.loop)
+    fleet = Fleet(loops, [run.config.agent.program for run in runs])
+    return lambda updates: fleet.advance([run.state for run in runs], updates)
 
 
 class _Run:
@@ -82,7 +144,12 @@ class _Run:
         self.metrics = RunningMetrics(self.seeds)
         self.loggers: Loggers | None = None
         self.state: Any = self.loop.start(self.seeds)
+        self.log_every, self.save_every = (
+            max(1, round(each / self.loop.frames_per_update)) for each in (config.log_every, config.checkpoint_every)
+        )
         self.updates = 0
+        self.began, self.marked = 0.0, (0.0, 0)
+        self.speed = 0.0
         self.metrics_length = 0
         self.lines: list[dict[str, Any]] = []
 
@@ -103,44 +170,57 @@ class _Run:
     def total_updates(self) -> int:
         return -(-self.config.frames // self.loop.frames_per_update)
 
-    def carry_on(self, should_stop: Callable[[], bool]) -> bool:
-        """Train to the end, or until asked to stop; leaves a checkpoint either way."""
+    @property
+    def finished(self) -> bool:
+        return self.updates >= self.total_updates
+
+    @property
+    def next_stop(self) -> int:
+        """The number of updates after which there is something to do."""
+        return min(self.total_updates, *(-(-(self.updates + 1) // n) * n for n in (self.log_every, self.save_every)))
+
+    def open(self) -> None:
+        """Make ready to go on from here."""
         self.loggers = Loggers(self.folder.path, self.config, self.frames)
         self.folder.cut_metrics(self.metrics_length)
-        try:
+        with self._broken_can_go_on():
             if not self.updates:
                 self.save()
-            return self._updates(should_stop)
+        self.began = time.monotonic()
+        self.marked = self.began, self.updates
+
+    def advance(self, updates: int) -> tuple[Any, Progress]:
+        """What at least one update brings, and at most so many."""
+        with self._broken_can_go_on():
+            return self.loop.advance(self.state, updates)
+
+    def take(self, state: Any, progress: Progress) -> None:
+        """Go on from what some updates brought."""
+        self.state = state
+        self.metrics.add(progress)
+        self.updates += progress.updates
+        if self.updates % self.log_every == 0 or self.finished:
+            now, (before, updates) = time.monotonic(), self.marked
+            frames = (self.updates - updates) * self.loop.frames_per_update * self.config.seeds
+            self.speed, self.marked = frames / (now - before), (now, self.updates)
+            self._log(now - self.began)
+        self.listener.progress(self.frames, self.config.frames, self.speed, self.lines)
+
+    def save_if_due(self, stopping: bool) -> None:
+        if self.updates % self.save_every == 0 or stopping or self.finished:
+            with self._broken_can_go_on():
+                self.save()
+
+    @contextmanager
+    def _broken_can_go_on(self) -> Iterator[None]:
+        """Says how, where a worker has died."""
+        try:
+            yield
         except WorkerError as error:
             raise RunError(f"{error}; go on from the last checkpoint by --resume {self.folder.path}") from None
 
-    def _updates(self, should_stop: Callable[[], bool]) -> bool:
-        log_every, save_every = (
-            max(1, round(each / self.loop.frames_per_update))
-            for each in (self.config.log_every, self.config.checkpoint_every)
-        )
-        began = time.monotonic()
-        speed, marked = 0.0, (began, self.updates)
-        while self.updates < self.total_updates:
-            until = min(self.total_updates, *(-(-(self.updates + 1) // n) * n for n in (log_every, save_every)))
-            self.state, progress = self.loop.advance(self.state, until - self.updates)
-            self.metrics.add(progress)
-            self.updates += progress.updates
-            now = time.monotonic()
-            if self.updates % log_every == 0 or self.updates == self.total_updates:
-                frames = (self.updates - marked[1]) * self.loop.frames_per_update * self.config.seeds
-                speed, marked = frames / (now - marked[0]), (now, self.updates)
-                self._log(now - began, speed)
-            self.listener.progress(self.frames, self.config.frames, speed, self.lines)
-            stop = should_stop()
-            if self.updates % save_every == 0 or stop or self.updates == self.total_updates:
-                self.save()
-            if stop:
-                break
-        return self.updates >= self.total_updates
-
-    def _log(self, seconds: float, speed: float) -> None:
-        clock = {"seconds": round(seconds, 3), "frames_per_second": round(speed, 1)}
+    def _log(self, seconds: float) -> None:
+        clock = {"seconds": round(seconds, 3), "frames_per_second": round(self.speed, 1)}
         self.lines = [{"frames": self.frames, **line, **clock} for line in self.metrics.report()]
         for line in self.lines:
             self.metrics_length = self.folder.write_metrics(line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,8 @@ class TrainedAgent:
         """One's own, where it was trained in that."""
         self.questions: dict[str, QuestionNetwork] = question_networks(config.agent, world, seed)
         """What it was asked, by the name of the task."""
-        self._look = jax.jit(partial(_look, tuple(self.questions)))
+        asked = {task: network.n_predictions for task, network in self.questions.items()}
+        self._look = jax.jit(partial(_look, asked))
 
     def look(self, observation: Shaped[Any, "*batch *observation"]) -> dict[str, Any]:
         """Everything at once: state, policy (probabilities), value, and answers by the name of the task."""
@@ -76,10 +78,10 @@ class TrainedAgent:
         return jnp.argmax(policy, -1) if key is None else jax.random.categorical(key, jnp.log(policy))
 
 
-def _look(asked: tuple[str, ...], agent: Agent, observation: Array) -> dict[str, Any]:
+def _look(asked: Mapping[str, int], agent: Agent, observation: Array) -> dict[str, Any]:
     state = agent.modules[REPRESENTATION].step(observation)
     logits, value = agent.modules[MAIN](state)
-    answers = {task: agent.modules[task](state) for task in asked}
+    answers = {task: agent.modules[task](state)[..., :n] for task, n in asked.items()}  # not those that only pad
     return {"state": state, "policy": jax.nn.softmax(logits), "value": value, "answers": answers}
 
 

@@ -18,7 +18,7 @@ def case():
     """A task, its head and questions, and a batch with ends of episodes and dummy steps in it."""
     feature = RandomLinear(jax.random.key(0), SHAPE, 2)
     network = random_network(feature.names, ACTIONS, discount=0.7, depth=2, repeat=3, seed=0)
-    task = GVFTask(questions(network, feature), hidden=6, gradient_scale=0.5)
+    task = GVFTask(questions(network, feature, gradient_scale=0.5), hidden=6)
     representation = DenseRepresentation(jax.random.key(1), SHAPE, (8, 5))
     head, state = task.init(jax.random.key(2), representation)
     rng = np.random.default_rng(0)
