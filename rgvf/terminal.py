@@ -21,7 +21,7 @@ MARKS = {True: "[green]holds[/]", False: "[red]does not hold[/]", None: "[yellow
 
 
 class StudyProgress:
-    """A bar for each variant; where the output is not a terminal, a line when it is done.
+    """A bar for each batch of variants; where the output is not a terminal, a line when it is done.
 
     Ctrl-C stops the study between two steps of its progress.
     """
@@ -49,20 +49,20 @@ class StudyProgress:
         self._bars.stop()
         self._stop.__exit__(*raised)
 
-    def begin(self, variant: str) -> None:
-        self._bar = self._bars.add_task(variant, total=1.0, note="compiling")
+    def begin(self, batch: str) -> None:
+        self._bar = self._bars.add_task(batch, total=1.0, note="compiling")
 
     def progress(self, fraction: float) -> None:
         if self._bar is not None:
             self._bars.update(self._bar, completed=fraction, note="")
         self._stop.check()
 
-    def finish(self, variant: str, seconds: float | None) -> None:
+    def finish(self, batch: str, seconds: float | None) -> None:
         note = "was there already" if seconds is None else f"{seconds:.0f} s"
         if not self._live:
-            self._console.print(f"{variant}: {note}", highlight=False)
+            self._console.print(f"{batch}: {note}", highlight=False)
         elif seconds is None:
-            self._bars.add_task(variant, total=1, completed=1, note=note)
+            self._bars.add_task(batch, total=1, completed=1, note=note)
         elif self._bar is not None:
             self._bars.update(self._bar, completed=1.0, note=note)
 
@@ -143,7 +143,8 @@ def print_conclusion(conclusion: Conclusion, out: Path) -> None:
         table.add_row(*row)
     console.print()
     console.print(table)
-    console.print("\nThe paper's claims, in this data:")
+    if conclusion.claims:
+        console.print("\nThe paper's claims, in this data:")
     for claim in conclusion.claims:
         console.print(f"  {MARKS[claim.holds]}: {claim.claim}")
     if conclusion.caution:
@@ -151,4 +152,4 @@ def print_conclusion(conclusion: Conclusion, out: Path) -> None:
     console.print("\nPictures:")
     for picture in conclusion.pictures:
         console.print(f"  {picture}")
-    console.print(f"\nEverything, as data: {out}/curves.csv, {out}/claims.json, {out}/results/")
+    console.print(f"\nEverything, as data: {out}/*.csv, {out}/*.json, {out}/results/")

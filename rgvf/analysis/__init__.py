@@ -1,23 +1,32 @@
 """Statistics and pictures of results: arrays in, figures out."""
 
-from rgvf.analysis.plots import heat_maps, learning_curves, learning_panels
+from rgvf.analysis.plots import Scatter, heat_maps, intervals, learning_curves, learning_panels, scatter_panels
 from rgvf.analysis.statistics import (
     Estimate,
     clearly_lower,
     estimate,
+    interquartile_interval,
     interquartile_mean,
+    line_of_best_fit,
+    slope_interval,
     standard_error,
     stratified_bootstrap,
 )
 
 __all__ = [
     "Estimate",
+    "Scatter",
     "clearly_lower",
     "estimate",
     "heat_maps",
+    "interquartile_interval",
     "interquartile_mean",
+    "intervals",
     "learning_curves",
     "learning_panels",
+    "line_of_best_fit",
+    "scatter_panels",
+    "slope_interval",
     "standard_error",
     "stratified_bootstrap",
 ]

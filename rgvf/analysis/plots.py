@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter
 
-from rgvf.analysis.statistics import standard_error
+from rgvf.analysis.statistics import line_of_best_fit, standard_error
 
 # Okabe and Ito's colours, told apart by colour-blind eyes too.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C8C00", "#7F7F7F")
@@ -58,6 +58,58 @@ def learning_panels(path: Path, panels: Mapping[str, Curves], title: str, y_labe
     return path
 
 
+class Scatter(NamedTuple):
+    """Points, and where a line stands upright."""
+
+    x: np.ndarray
+    y: np.ndarray
+    mark: float
+
+
+def scatter_panels(
+    path: Path, panels: Mapping[str, Scatter], title: str, y_label: str, level: float | None = None
+) -> Path:
+    """Points with their line of best fit, side by side on one scale; `level`: a dashed line across all."""
+    figure = Figure(figsize=(3.2 * len(panels), 3.1), layout="constrained")
+    grid = figure.subplots(1, len(panels), squeeze=False, sharey=True)[0]
+    for axes, (name, points) in zip(grid, panels.items(), strict=True):
+        axes.scatter(points.x, points.y, color=COLOURS[0], s=22, zorder=3)
+        axes.axvline(points.mark, color="#7F7F7F", linewidth=1)
+        if level is not None:
+            axes.axhline(level, color="#000000", linestyle="--", linewidth=1)
+        if len(set(points.x)) > 1:
+            slope, height = line_of_best_fit(points.x, points.y)
+            ends = np.array([points.x.min(), points.x.max()])
+            axes.plot(ends, slope * ends + height, color=COLOURS[1], linewidth=1.6)
+        axes.set_xlabel(name)
+        _plain(axes)
+    grid[0].set_ylabel(y_label)
+    figure.suptitle(title, fontsize=11)
+    figure.savefig(path, dpi=150)
+    return path
+
+
+def intervals(path: Path, found: Mapping[str, tuple[float, float, float]], title: str, x_label: str) -> Path:
+    """A value with the ends of its interval (low, value, high) for each label, one below the other."""
+    figure = Figure(figsize=(7.2, 0.8 + 0.32 * len(found)), layout="constrained")
+    axes = figure.add_subplot()
+    for row, (low, value, high) in enumerate(found.values()):
+        axes.plot([low, high], [row, row], color=COLOURS[0], linewidth=5, alpha=0.35, solid_capstyle="butt")
+        axes.plot([value], [row], color=COLOURS[0], marker="|", markersize=12, markeredgewidth=2)
+    axes.set_yticks(range(len(found)), list(found))
+    axes.invert_yaxis()
+    axes.set_xlabel(x_label)
+    _plain(axes)
+    figure.suptitle(title, fontsize=11)
+    figure.savefig(path, dpi=150)
+    return path
+
+
+def _plain(axes: Axes) -> None:
+    axes.grid(alpha=0.25, linewidth=0.6)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
 def _plot_curves(axes: Axes, curves: Curves, colours: Mapping[str, str], log: bool = False) -> None:
     order = list(colours)
     for label, (frames, values) in curves.items():
@@ -66,8 +118,7 @@ def _plot_curves(axes: Axes, curves: Curves, colours: Mapping[str, str], log: bo
         floor = mean.min() / 2 if log else -np.inf
         axes.fill_between(frames, np.maximum(mean - error, floor), mean + error, color=colour, alpha=0.2, linewidth=0)
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
-    axes.grid(alpha=0.25, linewidth=0.6)
-    axes.spines[["top", "right"]].set_visible(False)
+    _plain(axes)
 
 
 def _dash(i: int) -> Literal["-", "--"]:

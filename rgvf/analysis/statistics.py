@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -44,21 +45,47 @@ def interquartile_mean(samples: np.ndarray) -> float:
     return float(np.sum(weight * ordered) / np.sum(weight))
 
 
-def stratified_bootstrap(
-    a: np.ndarray, b: np.ndarray, *, resamples: int = 2000, confidence: float = 0.95
-) -> tuple[float, float]:
-    """An interval for the difference of the interquartile means of a and b, both [games, seeds].
+def interquartile_interval(scores: np.ndarray) -> tuple[float, float]:
+    """A 95 % interval for the interquartile mean of scores [games, seeds]; seeds are drawn anew within each game."""
+    return _interval(lambda rng: interquartile_mean(_drawn_anew(rng, scores)))
+
+
+def stratified_bootstrap(a: np.ndarray, b: np.ndarray, resamples: int = 2000) -> tuple[float, float]:
+    """A 95 % interval for the difference of the interquartile means of a and b, both [games, seeds].
 
     Seeds are drawn anew within each game, for a and b each on its own.
     """
+    return _interval(
+        lambda rng: interquartile_mean(_drawn_anew(rng, a)) - interquartile_mean(_drawn_anew(rng, b)), resamples
+    )
+
+
+def line_of_best_fit(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    """Slope and height at 0 of the line with the least squared distance in y."""
+    offset = x - x.mean()
+    slope = float(offset @ y / (offset @ offset))
+    return slope, float(y.mean() - slope * x.mean())
+
+
+def slope_interval(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    """A 95 % interval for the slope of the line of best fit; points are drawn anew."""
+
+    def drawn(rng: np.random.Generator) -> float:
+        chosen = rng.integers(len(x), size=len(x))
+        while np.ptp(x[chosen]) == 0:
+            chosen = rng.integers(len(x), size=len(x))
+        return line_of_best_fit(x[chosen], y[chosen])[0]
+
+    return _interval(drawn)
+
+
+def _drawn_anew(rng: np.random.Generator, scores: np.ndarray) -> np.ndarray:
+    games, seeds = scores.shape
+    return np.take_along_axis(scores, rng.integers(seeds, size=(games, seeds)), axis=1)
+
+
+def _interval(drawn: Callable[[np.random.Generator], float], resamples: int = 2000) -> tuple[float, float]:
+    """The middle 95 % of what is drawn."""
     rng = np.random.default_rng(0)
-
-    def drawn(scores: np.ndarray) -> float:
-        games, seeds = scores.shape
-        chosen = rng.integers(seeds, size=(games, seeds))
-        return interquartile_mean(np.take_along_axis(scores, chosen, axis=1))
-
-    differences = [drawn(a) - drawn(b) for _ in range(resamples)]
-    tail = 50 * (1 - confidence)
-    low, high = np.percentile(differences, [tail, 100 - tail])
+    low, high = np.percentile([drawn(rng) for _ in range(resamples)], [2.5, 97.5])
     return float(low), float(high)

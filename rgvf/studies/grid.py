@@ -7,7 +7,7 @@ that it learns from its questions only. All seeds of a variant are one compiled 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -197,9 +197,14 @@ class GridStudy:
     def variants(self) -> Sequence[str]:
         return tuple(self.grid_variants)
 
-    def run(self, config: GridConfig, variant: str, report: Callable[[float], None], folder: StudyFolder) -> Result:
+    def batches(self, variants: Sequence[str]) -> Iterable[tuple[str, Sequence[str]]]:
+        return ((variant, (variant,)) for variant in variants)
+
+    def run(
+        self, config: GridConfig, variants: Sequence[str], report: Callable[[float], None], folder: StudyFolder
+    ) -> dict[str, Result]:
         del folder
-        return run_variant(config, self.grid_variants[variant], report).to_json()
+        return {name: run_variant(config, self.grid_variants[name], report).to_json() for name in variants}
 
     def is_whole(self, config: GridConfig, result: Result) -> bool:
         try:

@@ -1,28 +1,30 @@
-"""The paper's questions, asked of the five MinAtar games: many seeds in minutes, on one GPU.
-
-Every variant is a run like any other (`agents/` in the study's folder): it can be watched, evaluated and recorded, and
-goes on from its last checkpoint.
-"""
+"""The paper's questions, asked of the five MinAtar games: many seeds in minutes, on one GPU."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rgvf.agents import AgentConfig
 from rgvf.agents.config import require
-from rgvf.analysis import estimate, interquartile_mean, learning_panels, stratified_bootstrap
+from rgvf.analysis import (
+    estimate,
+    interquartile_interval,
+    interquartile_mean,
+    intervals,
+    learning_panels,
+    stratified_bootstrap,
+)
 from rgvf.environments.games import MINATAR_GAMES
 from rgvf.studies.claims import Claim
 from rgvf.studies.folder import StudyFolder
+from rgvf.studies.runs import Curves, RunsConfig, RunsStudy, write_curves
 from rgvf.studies.study import Conclusion, Result
 from rgvf.training.config import RunConfig
-from rgvf.training.run import resume, train
 
 STOPPED = "-stop-gradient"
 _BOTH = ("rgvf", "mhvp", "pixel-control", "curl")
@@ -34,126 +36,62 @@ AGENTS = (
 )
 
 
+class Tuning(NamedTuple):
+    """What is searched for each agent on one game, and then fixed for all."""
+
+    learning_rate: float = 2e-3
+    feature_scale: float = 8.0
+
+
+TUNED: Mapping[str, Tuning] = dict.fromkeys(AGENTS, Tuning())
+"""Found by `rgvf study minatar-tuning`."""
+
+
 @dataclass(frozen=True)
-class MinAtarConfig:
+class MinAtarConfig(RunsConfig):
     """Settings of the study; what is not here is as the paper has it for Atari."""
 
-    seeds: int = 10
-    """Independent agents of each variant."""
-    frames: int = 5_000_000
-    """Steps of each."""
-    learning_rate: float = 2e-3
-    """Of all agents and tasks."""
-    feature_scale: float = 8.0
-    """Length of the random vectors that features are made of."""
-    hidden: int = 128
-    """Units of the hidden layer of each head."""
-    points: int = 100
-    """Points of a learning curve."""
-    checkpoints: int = 10
-    """Checkpoints of a variant on its way."""
+    learning_rate: float | None = None
+    """Of all agents and tasks; by default each agent's own, found by the study minatar-tuning."""
+    feature_scale: float | None = None
+    """Length of the random vectors that features are made of; by default each agent's own, found in the same way."""
 
     def __post_init__(self) -> None:
-        require(self, "at least 1", lambda x: x >= 1, "seeds", "frames", "hidden", "points", "checkpoints")
-        require(self, "positive", lambda x: x > 0, "learning_rate", "feature_scale")
+        super().__post_init__()
+        require(self, "positive", lambda x: x is None or x > 0, "learning_rate", "feature_scale")
 
-    def run(self, variant: str) -> RunConfig:
-        """The run that a variant is."""
-        game, _, agent = variant.partition(".")
-        return RunConfig(
-            env=f"minatar/{game}",
-            agent=AgentConfig(
-                name=agent.removesuffix(STOPPED),
-                stop_gradient=agent.endswith(STOPPED),
-                learning_rate=self.learning_rate,
-                feature_scale=self.feature_scale,
-                hidden=self.hidden,
-            ),
-            frames=self.frames,
-            seeds=self.seeds,
-            clip_rewards=0.0,
-            log_every=max(1, self.frames // self.points),
-            checkpoint_every=max(1, self.frames // self.checkpoints),
-        )
+    def runs(self, variants: Sequence[str]) -> dict[str, RunConfig]:
+        return {variant: self._run(*variant.split(".")) for variant in variants}
+
+    def _run(self, game: str, agent: str) -> RunConfig:
+        tuned = TUNED[agent]
+        tuning = Tuning(self.learning_rate or tuned.learning_rate, self.feature_scale or tuned.feature_scale)
+        return self.run_of(game, agent_of(agent, tuning, self.hidden))
 
 
-@dataclass(frozen=True)
-class Curves:
-    """Learning curves of a variant."""
-
-    frames: list[int]
-    returns: np.ndarray
-    """Mean return of the last 100 games: [seeds, points]."""
-
-    @property
-    def final(self) -> np.ndarray:
-        """Over the last tenth of training: [seeds]."""
-        last = max(1, self.returns.shape[1] // 10)
-        return self.returns[:, -last:].mean(1)
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Curves:
-        return cls(list(data["frames"]), np.array(data["returns"], float))
-
-    @classmethod
-    def of_run(cls, path: Path, seeds: int) -> Curves:
-        lines = [json.loads(line) for line in (path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
-        returns = [[line["return"] or 0.0 for line in lines if line["seed"] == seed] for seed in range(seeds)]
-        return cls([line["frames"] for line in lines if line["seed"] == 0], np.array(returns))
+def agent_of(name: str, tuning: Tuning, hidden: int) -> AgentConfig:
+    """The agent of this name in `AGENTS`."""
+    task, stopped = name.removesuffix(STOPPED), name.endswith(STOPPED)
+    return AgentConfig(name=task, stop_gradient=stopped, hidden=hidden, **tuning._asdict())
 
 
-class MinAtarStudy:
+class MinAtarStudy(RunsStudy):
     """A2C, the random questions, their rivals and their ablations, on five games."""
 
     name = "minatar"
     config_type = MinAtarConfig
     variants: Sequence[str] = tuple(f"{game}.{agent}" for game in MINATAR_GAMES for agent in AGENTS)
 
-    def run(self, config: MinAtarConfig, variant: str, report: Callable[[float], None], folder: StudyFolder) -> Result:
-        path = folder.path / "agents" / variant
-        run, listener = config.run(variant), _Report(report)
-        begun = (path / "config.json").exists()
-        done = resume(path, run, listener, _never) if begun else train(run, path, listener, _never)
-        assert done
-        curves = Curves.of_run(path, config.seeds)
-        return {"frames": curves.frames, "returns": curves.returns.tolist()}
-
-    def is_whole(self, config: MinAtarConfig, result: Result) -> bool:
-        try:
-            curves = Curves.from_json(result)
-            return curves.returns.shape == (config.seeds, len(curves.frames)) and curves.frames[-1] >= config.frames
-        except (IndexError, KeyError, TypeError, ValueError):
-            return False
+    def game(self, variant: str) -> str:
+        return variant.partition(".")[0]
 
     def conclude(self, config: MinAtarConfig, results: Mapping[str, Result], folder: StudyFolder) -> Conclusion:
         curves = {variant: Curves.from_json(result) for variant, result in results.items()}
         scores = normalised(curves)
         claims = check(scores)
-        rows = (
-            (variant, seed, frames, value)
-            for variant, each in curves.items()
-            for seed, values in enumerate(each.returns)
-            for frames, value in zip(each.frames, values, strict=True)
-        )
-        folder.write_csv("curves.csv", ("variant", "seed", "frames", "return"), rows)
+        write_curves(folder, curves)
         folder.write_json("claims.json", {"study": self.name, "claims": [claim.to_json() for claim in claims]})
-        return Conclusion(_table(curves, scores), claims, _draw(curves, folder.path), _caution(config))
-
-
-class _Report:
-    """Tells a study's progress what a run tells."""
-
-    def __init__(self, report: Callable[[float], None]) -> None:
-        self._report = report
-
-    def warn(self, message: str) -> None: ...
-
-    def progress(self, frames: int, total: int, speed: float, lines: list[dict[str, Any]]) -> None:
-        self._report(min(1.0, frames / total))
-
-
-def _never() -> bool:
-    return False
+        return Conclusion(_table(curves, scores), claims, _draw(curves, scores, folder.path), config.caution)
 
 
 def normalised(curves: Mapping[str, Curves]) -> dict[str, np.ndarray]:
@@ -208,19 +146,20 @@ def _table(curves: Mapping[str, Curves], scores: Mapping[str, np.ndarray]) -> li
     return table
 
 
-def _draw(curves: Mapping[str, Curves], folder: Path) -> list[Path]:
+def _draw(curves: Mapping[str, Curves], scores: Mapping[str, np.ndarray], folder: Path) -> list[Path]:
     panels: dict[str, dict[str, tuple[Sequence[float], np.ndarray]]] = {}
     for variant, each in curves.items():
         game, _, agent = variant.partition(".")
         panels.setdefault(game, {})[agent] = (each.frames, each.returns)
-    return [learning_panels(folder / "curves.png", panels, "MinAtar: mean return of the last 100 games", "return")]
-
-
-def _caution(config: MinAtarConfig) -> str:
-    full = MinAtarConfig()
-    if config.frames >= full.frames and config.seeds >= full.seeds:
-        return ""
-    return f"With {config.frames:,} frames and {config.seeds} seeds instead of {full.frames:,} and {full.seeds}."
+    pictures = [learning_panels(folder / "curves.png", panels, "MinAtar: mean return of the last 100 games", "return")]
+    if scores:
+        found: dict[str, tuple[float, float, float]] = {}
+        for agent, each in scores.items():
+            low, high = interquartile_interval(each)
+            found[agent] = low, interquartile_mean(each), high
+        title = "MinAtar: interquartile mean over games and seeds, 95 % bootstrap interval"
+        pictures.append(intervals(folder / "aggregate.png", found, title, "final return / A2C's mean in the game"))
+    return pictures
 
 
 STUDY = MinAtarStudy()

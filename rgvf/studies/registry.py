@@ -11,6 +11,14 @@ STUDIES = {
     "grid-touch": ("rgvf.studies.grid_touch", "grid world, deeper and deeper questions about walls (Figures 3b and 4)"),
     "grid-random": ("rgvf.studies.grid_random", "grid world, random questions about random features (Figure 3c)"),
     "minatar": ("rgvf.studies.minatar", "five MinAtar games, twelve agents: the paper's comparisons in small"),
+    "minatar-robustness": (
+        "rgvf.studies.minatar_robustness",
+        "MinAtar's Breakout, other hyperparameters of the questions (Figure 5)",
+    ),
+    "minatar-tuning": (
+        "rgvf.studies.minatar_tuning",
+        "MinAtar's Breakout, the search for the learning rates of the two studies above",
+    ),
 }
 
 

@@ -1,10 +1,10 @@
-"""What a study is, and running one: its variants one by one, then the pictures and the claims."""
+"""What a study is, and running one: its variants batch by batch, then the pictures and the claims."""
 
 from __future__ import annotations
 
 import fnmatch
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -42,8 +42,14 @@ class Study(Protocol):
     @property
     def variants(self) -> Sequence[str]: ...
 
-    def run(self, config: Any, variant: str, report: Callable[[float], None], folder: StudyFolder) -> Result:
-        """Run one variant; `report` is told the fraction done. What is not finished may be kept in the folder."""
+    def batches(self, variants: Sequence[str]) -> Iterable[tuple[str, Sequence[str]]]:
+        """The variants, parted into those that are best run at once, each part with a name for people."""
+        ...
+
+    def run(
+        self, config: Any, variants: Sequence[str], report: Callable[[float], None], folder: StudyFolder
+    ) -> dict[str, Result]:
+        """Run a batch; `report` is told the fraction done. What is not finished may be kept in the folder."""
         ...
 
     def is_whole(self, config: Any, result: Result) -> bool:
@@ -58,21 +64,21 @@ class Study(Protocol):
 class Listener(Protocol):
     """Is told how a study goes."""
 
-    def begin(self, variant: str) -> None: ...
+    def begin(self, batch: str) -> None: ...
 
     def progress(self, fraction: float) -> None: ...
 
-    def finish(self, variant: str, seconds: float | None) -> None:
-        """A variant is done; `seconds` is None where its result was there already."""
+    def finish(self, batch: str, seconds: float | None) -> None:
+        """A batch of variants is done; `seconds` is None where its result was there already."""
         ...
 
 
 class _Silent:
-    def begin(self, variant: str) -> None: ...
+    def begin(self, batch: str) -> None: ...
 
     def progress(self, fraction: float) -> None: ...
 
-    def finish(self, variant: str, seconds: float | None) -> None: ...
+    def finish(self, batch: str, seconds: float | None) -> None: ...
 
 
 def run_study(
@@ -97,13 +103,14 @@ def run_study(
         if stored is not None and study.is_whole(config, stored):
             results[name] = stored
             listener.finish(name, None)
-        elif name in chosen:
-            began = time.monotonic()
-            listener.begin(name)
-            results[name] = study.run(config, name, listener.progress, folder)
-            folder.save_result(name, results[name])
-            listener.finish(name, time.monotonic() - began)
-    return study.conclude(config, results, folder)
+    for batch, names in study.batches([name for name in study.variants if name in chosen - results.keys()]):
+        began = time.monotonic()
+        listener.begin(batch)
+        for name, result in study.run(config, names, listener.progress, folder).items():
+            folder.save_result(name, result)
+            results[name] = result
+        listener.finish(batch, time.monotonic() - began)
+    return study.conclude(config, {name: results[name] for name in study.variants if name in results}, folder)
 
 
 def _matching(study: Study, pattern: str) -> list[str]:

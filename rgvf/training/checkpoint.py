@@ -58,7 +58,7 @@ def _digest(arrays: Mapping[str, np.ndarray], text: str) -> str:
 def named_arrays(tree: Any) -> dict[str, np.ndarray]:
     """The arrays of a pytree by their place in it."""
     leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
-    return {jax.tree_util.keystr(path): np.asarray(_raw(leaf)) for path, leaf in leaves}
+    return {jax.tree_util.keystr(path): np.asarray(plain(leaf)) for path, leaf in leaves}
 
 
 def fill(template: Any, arrays: Mapping[str, np.ndarray]) -> Any:
@@ -69,7 +69,7 @@ def fill(template: Any, arrays: Mapping[str, np.ndarray]) -> Any:
     """
 
     def read(path: Any, leaf: Any) -> Any:
-        name, raw = jax.tree_util.keystr(path), _raw(leaf)
+        name, raw = jax.tree_util.keystr(path), plain(leaf)
         if name not in arrays:
             raise CheckpointError(f"the checkpoint has no array {name}")
         array = arrays[name]
@@ -80,7 +80,7 @@ def fill(template: Any, arrays: Mapping[str, np.ndarray]) -> Any:
     return jax.tree_util.tree_map_with_path(read, template)
 
 
-def _raw(leaf: Any) -> Any:
+def plain(leaf: Any) -> Any:
     """Random keys as the integers that they are."""
     is_key = isinstance(leaf, jax.Array) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
     return jax.random.key_data(leaf) if is_key else leaf

@@ -12,7 +12,7 @@ import numpy as np
 from rgvf.agents import MAIN, REPRESENTATION, Agent, Learner
 from rgvf.auxiliary import Metrics
 from rgvf.environments.protocol import Environment
-from rgvf.training.checkpoint import fill, named_arrays
+from rgvf.training.checkpoint import fill, named_arrays, plain
 from rgvf.training.device import DeviceLoop, Tally, Training
 from rgvf.training.loop import Progress
 from rgvf.training.packs import Pack, across_seeds, listed, pack
@@ -76,7 +76,8 @@ class CompiledLoop:
         return [jax.tree.map(lambda array, i=i: array[i], arrays) for i in range(len(self.learners))]
 
     def save(self, state: Any) -> dict[str, np.ndarray]:
-        return named_arrays(self._by_field(state))
+        on_host = jax.tree.map(lambda leaf: np.asarray(plain(leaf)), state)  # each array once, not seed by seed
+        return named_arrays(self._by_field(on_host))
 
     def restore(self, state: Any, arrays: Mapping[str, np.ndarray]) -> Any:
         filled = fill(self._by_field(state), arrays)

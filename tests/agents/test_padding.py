@@ -31,16 +31,23 @@ def batch(shape):
     )
 
 
-@pytest.mark.parametrize("shape", [IMAGE, VECTOR])
-@pytest.mark.parametrize("name", ["rgvf", "rgvf-no-actions", "rgvf-shallow", "rgvf-discounted-sum"])
-@pytest.mark.parametrize("stop_gradient", [True, False])
+@pytest.mark.parametrize(
+    ("shape", "name", "stop_gradient"),
+    [
+        (IMAGE, "rgvf", True),
+        (VECTOR, "rgvf", False),
+        (VECTOR, "rgvf-no-actions", False),
+        (IMAGE, "rgvf-shallow", False),
+        (VECTOR, "rgvf-discounted-sum", True),
+    ],
+)
 def test_a_padded_agent_learns_what_it_learns_without(shape, name, stop_gradient):
     plain = dataclasses.replace(AGENT, name=name, stop_gradient=stop_gradient)
     padded = dataclasses.replace(plain, pad_predictions=111, pad_features=53)
     results = []
     for config in (plain, padded):
         learner = make_learner(config, world_of(shape), 3)
-        agent = learner.init(jax.random.key(0))
+        agent, metrics = learner.init(jax.random.key(0)), {}
         for step in range(2):
             agent, metrics = jax.jit(learner.update)(agent, batch(shape), jax.random.key(step))
         results.append((agent, metrics))

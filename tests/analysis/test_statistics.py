@@ -1,7 +1,15 @@
 import numpy as np
 import pytest
 
-from rgvf.analysis import clearly_lower, estimate, interquartile_mean, stratified_bootstrap
+from rgvf.analysis import (
+    clearly_lower,
+    estimate,
+    interquartile_interval,
+    interquartile_mean,
+    line_of_best_fit,
+    slope_interval,
+    stratified_bootstrap,
+)
 
 
 def test_the_interquartile_mean_is_the_mean_of_the_middle_half():
@@ -37,3 +45,23 @@ def test_means_and_paired_differences():
     noise = np.array([0.1, -0.1, 0.1, -0.1])
     assert clearly_lower(luck, luck + 1 + noise)
     assert not clearly_lower(luck, luck + noise)
+
+
+def test_the_line_of_best_fit_is_numpy_s_and_its_slope_is_covered():
+    rng = np.random.default_rng(2)
+    covered = 0
+    for _ in range(40):
+        x = rng.uniform(0, 10, 25)
+        y = 3 - 0.5 * x + rng.normal(0, 1, 25)
+        np.testing.assert_allclose(line_of_best_fit(x, y), np.polyfit(x, y, 1))
+        low, high = slope_interval(x, y)
+        covered += low < -0.5 < high
+    assert 33 <= covered <= 40
+
+
+def test_the_interval_of_one_interquartile_mean():
+    rng = np.random.default_rng(3)
+    scores = rng.normal(2.0, 1.0, size=(5, 10))
+    low, high = interquartile_interval(scores)
+    assert low < interquartile_mean(scores) < high
+    assert high - low == pytest.approx(4 * 1.2 / np.sqrt(50), rel=0.5)

@@ -17,16 +17,16 @@ class Recorder:
     def __init__(self, stop_in=None):
         self.ran, self.kept, self.fractions, self.stop_in, self.current = [], [], [], stop_in, None
 
-    def begin(self, variant):
-        self.current = variant
+    def begin(self, batch):
+        self.current = batch
 
     def progress(self, fraction):
         self.fractions.append(fraction)
         if self.current == self.stop_in:
             raise KeyboardInterrupt
 
-    def finish(self, variant, seconds):
-        (self.kept if seconds is None else self.ran).append(variant)
+    def finish(self, batch, seconds):
+        (self.kept if seconds is None else self.ran).append(batch)
 
 
 def files(folder):

@@ -5,7 +5,8 @@ import pytest
 
 from rgvf.agents import TASKS
 from rgvf.studies import find_study, run_study
-from rgvf.studies.minatar import AGENTS, Curves, MinAtarConfig, check, normalised
+from rgvf.studies.minatar import AGENTS, MinAtarConfig, check, normalised
+from rgvf.studies.runs import Curves
 from rgvf.training.run import train
 
 TINY = MinAtarConfig(seeds=2, frames=4_000, hidden=8, points=5, checkpoints=2)
@@ -15,18 +16,18 @@ TWO = ("Breakout.a2c", "Breakout.rgvf-stop-gradient")
 def test_what_is_run():
     study = find_study("minatar")
     assert len(study.variants) == 5 * 12
-    for variant in study.variants:
-        run = MinAtarConfig().run(variant)
+    runs = MinAtarConfig().runs(study.variants)
+    for run in runs.values():
         assert (run.frames, run.seeds, run.clip_rewards) == (5_000_000, 10, 0.0)
         assert run.agent.name == "a2c" or run.agent.name in TASKS
-    assert MinAtarConfig().run("Asterix.curl-stop-gradient").agent.stop_gradient
-    assert not MinAtarConfig().run("Asterix.curl").agent.stop_gradient
+    assert runs["Asterix.curl-stop-gradient"].agent.stop_gradient
+    assert not runs["Asterix.curl"].agent.stop_gradient
 
 
 def test_an_interrupted_variant_goes_on_from_its_checkpoint(tmp_path):
     study = find_study("minatar")
     whole = run_study(study, TINY, tmp_path / "whole", ("Breakout.a2c", "Break*.rgvf-stop*"))
-    run = TINY.run(TWO[1])
+    run = TINY.runs(TWO)[TWO[1]]
     stops = iter([False, False, True])
     assert not train(run, tmp_path / "cut" / "agents" / TWO[1], _Quiet(), lambda: next(stops))
     (tmp_path / "cut" / "results").mkdir()

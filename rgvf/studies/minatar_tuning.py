@@ -1,0 +1,107 @@
+"""The search for learning rates and feature scales on one MinAtar game, the same for every agent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rgvf.analysis import estimate, learning_panels
+from rgvf.studies.folder import StudyFolder
+from rgvf.studies.minatar import AGENTS, Tuning, agent_of
+from rgvf.studies.runs import Curves, RunsConfig, RunsStudy, write_curves
+from rgvf.studies.study import Conclusion, Result
+from rgvf.training.config import RunConfig
+
+GAME = "Breakout"
+FIRST_SEED = 1000
+"""Not one of the seeds that the studies report."""
+RATES = (7e-4, 2e-3, 4e-3, 8e-3)
+SCALES = (2.0, 32.0)
+"""Tried beside 8, with the learning rate 0.002, by agents that are asked about random features."""
+
+
+def tried(agent: str) -> list[Tuning]:
+    """The settings of an agent that are tried."""
+    rates = [Tuning(rate) for rate in RATES]
+    return rates + [Tuning(2e-3, scale) for scale in SCALES] if agent.startswith("rgvf") else rates
+
+
+VARIANTS: Mapping[str, tuple[str, Tuning]] = {
+    f"{agent}.rate-{tuning.learning_rate:g}.scale-{tuning.feature_scale:g}": (agent, tuning)
+    for agent in AGENTS
+    for tuning in tried(agent)
+}
+
+
+@dataclass(frozen=True)
+class TuningConfig(RunsConfig):
+    """Settings of the search."""
+
+    seeds: int = 3
+    """Agents for each setting that is tried; their seeds start at 1000."""
+    frames: int = 2_500_000
+    """Steps of each."""
+    points: int = 50
+    """Points of a learning curve."""
+    checkpoints: int = 5
+    """Checkpoints of a variant on its way."""
+
+    def runs(self, variants: Sequence[str]) -> dict[str, RunConfig]:
+        return {variant: self._run(*VARIANTS[variant]) for variant in variants}
+
+    def _run(self, agent: str, tuning: Tuning) -> RunConfig:
+        return self.run_of(GAME, agent_of(agent, tuning, self.hidden), FIRST_SEED)
+
+
+class TuningStudy(RunsStudy):
+    """Every agent with each of the settings; the best by its mean return over the last tenth of training."""
+
+    name = "minatar-tuning"
+    config_type = TuningConfig
+    variants: Sequence[str] = tuple(VARIANTS)
+
+    def game(self, variant: str) -> str:
+        return GAME
+
+    def conclude(self, config: TuningConfig, results: Mapping[str, Result], folder: StudyFolder) -> Conclusion:
+        curves = {variant: Curves.from_json(result) for variant, result in results.items()}
+        write_curves(folder, curves)
+        folder.write_json("best.json", {agent: tuning._asdict() for agent, tuning in best(curves).items()})
+        panels: dict[str, dict[str, tuple[Sequence[float], np.ndarray]]] = {}
+        for variant, each in curves.items():
+            agent, tuning = VARIANTS[variant]
+            panels.setdefault(agent, {})[_named(tuning)] = (each.frames, each.returns)
+        title = f"{GAME}: mean return of the last 100 games"
+        picture = learning_panels(folder.path / "curves.png", panels, title, "return", columns=4)
+        return Conclusion(_table(curves), [], [picture], config.caution)
+
+
+def best(curves: Mapping[str, Curves]) -> dict[str, Tuning]:
+    """For each agent the setting with the highest mean final return."""
+    chosen: dict[str, tuple[float, Tuning]] = {}
+    for variant, each in curves.items():
+        agent, tuning = VARIANTS[variant]
+        score = float(each.final.mean())
+        if agent not in chosen or score > chosen[agent][0]:
+            chosen[agent] = score, tuning
+    return {agent: tuning for agent, (_, tuning) in chosen.items()}
+
+
+def _named(tuning: Tuning) -> str:
+    return f"{tuning.learning_rate:g} ×{tuning.feature_scale:g}"
+
+
+def _table(curves: Mapping[str, Curves]) -> list[tuple[str, ...]]:
+    settings = list(dict.fromkeys(tuning for _, tuning in VARIANTS.values()))
+    table = [("agent (rate ×scale)", *(_named(tuning) for tuning in settings), "best")]
+    finals = {VARIANTS[variant]: each.final for variant, each in curves.items()}
+    for agent, tuning in best(curves).items():
+        found = [finals.get((agent, setting)) for setting in settings]
+        cells = ["" if each is None else "{:.1f} ± {:.1f}".format(*estimate(each)) for each in found]
+        table.append((agent, *cells, _named(tuning)))
+    return table
+
+
+STUDY = TuningStudy()
