@@ -41,7 +41,7 @@ class Curves:
         return self.returns[:, -last:].mean(1)
 
     def to_json(self) -> Result:
-        return {"frames": self.frames, "returns": self.returns.tolist()}
+        return {"frames": self.frames, "returns": self.returns.round(3).tolist()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Curves:
