@@ -1,6 +1,6 @@
 """Draws curves.png from a folder's metrics, and prints the tables of atari.md.
 
-    .venv/bin/python docs/results/atari_curves.py docs/results/atari-kungfumaster
+.venv/bin/python docs/results/atari_curves.py docs/results/atari-kungfumaster
 """
 
 import json

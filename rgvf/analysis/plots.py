@@ -36,8 +36,13 @@ def learning_curves(path: Path, curves: Curves, title: str, y_label: str, log: b
     return path
 
 
-def learning_panels(path: Path, panels: Mapping[str, Curves], title: str, y_label: str, columns: int = 3) -> Path:
-    """Learning curves in one panel for each game; a label has the same colour in all of them."""
+def learning_panels(
+    path: Path, panels: Mapping[str, Curves], title: str, y_label: str, columns: int = 3, level: float | None = None
+) -> Path:
+    """Learning curves in one panel for each game; a label has the same colour in all of them.
+
+    `level`: a dashed line across all panels.
+    """
     labels = list(dict.fromkeys(label for curves in panels.values() for label in curves))
     colours = dict(zip(labels, _cycle(len(labels)), strict=True))
     columns = min(columns, len(panels) + 1)  # one more, for the legend
@@ -46,6 +51,7 @@ def learning_panels(path: Path, panels: Mapping[str, Curves], title: str, y_labe
     grid = list(figure.subplots(rows, columns, squeeze=False).flat)
     for axes, (name, curves) in zip(grid, panels.items(), strict=False):
         _plot_curves(axes, curves, colours)
+        _line_across(axes, level)
         axes.set_title(name, fontsize=10)
     for axes in grid[len(panels) :]:
         axes.axis("off")
@@ -75,8 +81,7 @@ def scatter_panels(
     for axes, (name, points) in zip(grid, panels.items(), strict=True):
         axes.scatter(points.x, points.y, color=COLOURS[0], s=22, zorder=3)
         axes.axvline(points.mark, color="#7F7F7F", linewidth=1)
-        if level is not None:
-            axes.axhline(level, color="#000000", linestyle="--", linewidth=1)
+        _line_across(axes, level)
         if len(set(points.x)) > 1:
             slope, height = line_of_best_fit(points.x, points.y)
             ends = np.array([points.x.min(), points.x.max()])
@@ -103,6 +108,11 @@ def intervals(path: Path, found: Mapping[str, tuple[float, float, float]], title
     figure.suptitle(title, fontsize=11)
     figure.savefig(path, dpi=150)
     return path
+
+
+def _line_across(axes: Axes, level: float | None) -> None:
+    if level is not None:
+        axes.axhline(level, color="#000000", linestyle="--", linewidth=1)
 
 
 def _plain(axes: Axes) -> None:

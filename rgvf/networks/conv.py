@@ -41,8 +41,8 @@ class Conv(eqx.Module):
 
     Where the stride divides the kernel, blocks of stride×stride pixels are first laid side by side as channels; then
     the stride is 1 and the kernel smaller. Small pictures are cut into patches, for one product of matrices: that is
-    four times as fast inside a compiled loop on a CPU, and stays a product of matrices where weights differ from seed
-    to seed. All are the same function.
+    several times as fast inside a compiled loop on a CPU, and stays a product of matrices where weights differ from
+    seed to seed. All are the same function.
     """
 
     weight: Float[Array, "kernel kernel inputs outputs"]

@@ -104,13 +104,24 @@ class MinAtarStudy(RunsStudy):
         claims = check(scores)
         write_curves(folder, curves)
         folder.write_json("claims.json", {"study": self.name, "claims": [claim.to_json() for claim in claims]})
-        return Conclusion(_table(curves, scores), claims, _draw(curves, scores, folder.path), config.caution)
+        games = whole_games(curves)
+        missing = f"Only of {', '.join(games)}." if 0 < len(games) < len(MINATAR_GAMES) else ""
+        caution = " ".join(filter(None, (config.caution, missing)))
+        return Conclusion(_table(curves, scores), claims, _draw(curves, scores, folder.path), caution)
+
+
+def _agents(curves: Mapping[str, Curves]) -> list[str]:
+    return [agent for agent in AGENTS if any(variant.endswith(f".{agent}") for variant in curves)]
+
+
+def whole_games(curves: Mapping[str, Curves]) -> list[str]:
+    """Games that all agents were trained in which were trained at all."""
+    return [game for game in MINATAR_GAMES if all(f"{game}.{agent}" in curves for agent in _agents(curves))]
 
 
 def normalised(curves: Mapping[str, Curves]) -> dict[str, np.ndarray]:
     """Final returns by agent, [games, seeds], in units of A2C's mean in the same game; only of games that have all."""
-    agents = [agent for agent in AGENTS if any(variant.endswith(f".{agent}") for variant in curves)]
-    games = [game for game in MINATAR_GAMES if all(f"{game}.{agent}" in curves for agent in agents)]
+    agents, games = _agents(curves), whole_games(curves)
     if "a2c" not in agents or not games:
         return {}
     unit = {game: curves[f"{game}.a2c"].final.mean() for game in games}

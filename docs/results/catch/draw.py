@@ -3,8 +3,9 @@
 import json
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
+
+from rgvf.analysis import learning_panels
 
 here = Path(__file__).parent
 runs, kept = here.parents[2] / "runs/catch", here / "returns.json"
@@ -20,22 +21,14 @@ if runs.is_dir():
     kept.write_text(json.dumps(data) + "\n")
 data = json.loads(kept.read_text())
 
-tasks = [name for name in data if not name.endswith("-stop-gradient")]
-figure, axes = plt.subplots(3, 4, figsize=(12, 7.5), sharex=True, sharey=True, layout="constrained")
-for axis, task in zip(axes.flat, tasks, strict=False):
-    for name, label, colour in ((task, "end-to-end", "C0"), (f"{task}-stop-gradient", "stop-gradient", "C1")):
+panels = {}
+for task in (name for name in data if not name.endswith("-stop-gradient")):
+    for name, label in ((task, "end-to-end"), (f"{task}-stop-gradient", "stop-gradient")):
         if name in data:
-            frames = np.array(data[name]["frames"]) / 1e3
-            for returns in data[name]["returns"]:
-                axis.plot(frames, returns, color=colour, label=label, linewidth=1.2)
-                label = None
-            final = [float(np.mean(returns[-5:])) for returns in data[name]["returns"]]
-            print(f"| {name} | {' / '.join(f'{value:.2f}' for value in final)} |")
-    axis.axhline(4.07, color="grey", linewidth=0.8, linestyle=":")
-    axis.set_title(task, fontsize=10)
-for axis in list(axes.flat)[len(tasks) :]:
-    axis.axis("off")
-axes.flat[1].legend(fontsize=8)
-figure.supxlabel("thousand frames")
-figure.supylabel("return, mean of the last 100 games")
-figure.savefig(here / "curves.png", dpi=110)
+            # Before the first game is over there is no return.
+            frames, returns = data[name]["frames"], np.array(data[name]["returns"], float)
+            known = ~np.isnan(returns).any(0)
+            panels.setdefault(task, {})[label] = (np.array(frames)[known], returns[:, known])
+            print(f"| {name} | {' / '.join(f'{value:.2f}' for value in returns[:, -5:].mean(1))} |")
+title = "Catch: mean return of the last 100 games (dashed: solved)"
+learning_panels(here / "curves.png", panels, title, "return", columns=4, level=4.07)
