@@ -3,7 +3,8 @@
     .venv/bin/python benchmarks/minatar.py [--games Breakout …] [--seeds 1 10 100] [--seconds 5]
 
 Steps/s over all agents; 16 games an agent, 20 steps an update. "Environment" is random play in as many games, without
-any agent. With --shapes, also rgvf at other depths and repeats, with the middle number of seeds.
+any agent. With --shapes, also rgvf at other depths and repeats, with the middle number of seeds. With --together, also
+the twelve agents of `rgvf study minatar` in one program, as many seeds of each, beside the same one after another.
 """
 
 import argparse
@@ -22,7 +23,11 @@ from rgvf.agents import AgentConfig  # noqa: E402
 from rgvf.environments.games import MINATAR_GAMES  # noqa: E402
 from rgvf.environments.minatar import MinAtar  # noqa: E402
 from rgvf.environments.protocol import step_or_reset  # noqa: E402
+from rgvf.studies.minatar import AGENTS as STUDIED  # noqa: E402
+from rgvf.studies.minatar import MinAtarConfig  # noqa: E402
+from rgvf.training.compiled import CompiledLoop  # noqa: E402
 from rgvf.training.config import RunConfig  # noqa: E402
+from rgvf.training.fleet import Fleet  # noqa: E402
 from rgvf.training.run import make_loop  # noqa: E402
 
 ACTORS, STEPS = 16, 20
@@ -65,12 +70,24 @@ def training_speed(game: str, agent: AgentConfig, seeds: int, seconds: float) ->
     return rate(step, loop.start(range(seeds)), updates * loop.frames_per_update * seeds, seconds)
 
 
+def speed_together(game: str, agents: list[AgentConfig], seeds: int, seconds: float) -> float:
+    loops = [
+        make_loop(RunConfig(f"minatar/{game}", agent, seeds=seeds, actors=ACTORS, steps=STEPS)) for agent in agents
+    ]
+    fleet = Fleet([loop for loop in loops if isinstance(loop, CompiledLoop)], [agent.program for agent in agents])
+    updates = 20
+    step = lambda states: [state for state, _ in fleet.advance(states, updates)]  # noqa: E731
+    states = [loop.start(range(seeds)) for loop in loops]
+    return rate(step, states, updates * ACTORS * STEPS * seeds * len(agents), seconds)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--games", nargs="+", default=list(MINATAR_GAMES))
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 10, 100])
     parser.add_argument("--seconds", type=float, default=5.0, help="of each measurement")
     parser.add_argument("--shapes", action="store_true", help="also the cost of depth and repeat")
+    parser.add_argument("--together", action="store_true", help="also a study's agents in one program")
     arguments = parser.parse_args()
     device = jax.devices()[0].device_kind
     print(f"MinAtar, {os.cpu_count()} cores, {device}, jax {jax.__version__}; steps/s over all agents\n")
@@ -81,8 +98,17 @@ def main() -> None:
             speeds = [training_speed(game, agent, seeds, arguments.seconds) for agent in AGENTS.values()]
             row = f"{game:16}{seeds:8}{alone:13,.0f}" + "".join(f"{speed:13,.0f}" for speed in speeds)
             print(f"{row}{speeds[0] / speeds[1]:7.2f}", flush=True)
+    seeds = sorted(arguments.seeds)[len(arguments.seeds) // 2]
+    if arguments.together:
+        print(f"\n{'':16}{'agents':>8}{'one by one':>13}{'together':>13}")
+        for game in arguments.games:
+            studied = MinAtarConfig(seeds=seeds).runs([f"{game}.{name}" for name in STUDIED])
+            agents = [run.agent for run in studied.values()]
+            apart = [training_speed(game, agent, seeds, arguments.seconds) for agent in agents]
+            one_by_one = len(apart) / sum(1 / speed for speed in apart)
+            together = speed_together(game, agents, seeds, arguments.seconds)
+            print(f"{game:16}{seeds * len(agents):8}{one_by_one:13,.0f}{together:13,.0f}", flush=True)
     if arguments.shapes:
-        seeds = sorted(arguments.seeds)[len(arguments.seeds) // 2]
         print(
             f"\n{arguments.games[0]}, rgvf, {seeds} agents\n{'depth':>8}{'repeat':>8}{'predictions':>13}{'steps/s':>13}"
         )

@@ -38,8 +38,8 @@ class StudyFolder:
             raise FolderError(f"cannot write to the folder {path}: {error.strerror or error}") from None
 
     def _settings_found(self) -> dict[str, Any] | None:
-        """The settings of the study in the folder; None where the folder is new or empty."""
-        if not self.path.exists() or (self.path.is_dir() and not any(self.path.iterdir())):
+        """The settings of the study in the folder; None where the folder is new, empty or just being made."""
+        if not self.path.exists() or (self.path.is_dir() and all(map(_is_a_beginning, self.path.iterdir()))):
             return None
         if not self.path.is_dir():
             raise FolderError(f"{self.path} is a file; choose a folder with --out")
@@ -71,6 +71,11 @@ class StudyFolder:
         writer.writerow(header)
         writer.writerows(rows)
         return write_atomically(self.path / name, text.getvalue())
+
+
+def _is_a_beginning(entry: Path) -> bool:
+    """Something that is there before the settings are: left by a study that was killed, or another that starts now."""
+    return entry.name.startswith(".config.json.") or (entry.name == "results" and not any(entry.iterdir()))
 
 
 def _check_same(path: Path, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:

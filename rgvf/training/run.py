@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -100,14 +101,11 @@ def _carry_on(runs: Sequence[_Run], should_stop: Callable[[], bool]) -> bool:
     """Train to the end, or until asked to stop; leaves a checkpoint of each run either way."""
     for run in runs:
         run.open()
-    playing: list[_Run] = []
-    advance = _advance(playing)
+    program = functools.cache(_program)
     while unfinished := [run for run in runs if not run.finished]:
         behind = min(run.updates for run in unfinished)
-        slowest = [run for run in unfinished if run.updates == behind]
-        if slowest != playing:
-            playing, advance = slowest, _advance(slowest)
-        advanced = advance(min(run.next_stop for run in playing) - behind)
+        playing = tuple(run for run in unfinished if run.updates == behind)
+        advanced = program(playing)(min(run.next_stop for run in playing) - behind)
         for run, (state, progress) in zip(playing, advanced, strict=True):
             run.take(state, progress)
         stop = should_stop()
@@ -118,7 +116,7 @@ def _carry_on(runs: Sequence[_Run], should_stop: Callable[[], bool]) -> bool:
     return all(run.finished for run in runs)
 
 
-def _advance(runs: Sequence[_Run]) -> Callable[[int], list[tuple[Any, Progress]]]:
+def _program(runs: tuple[_Run, ...]) -> Callable[[int], list[tuple[Any, Progress]]]:
     """What makes some updates of all these runs."""
     if len(runs) == 1:
         return lambda updates: [runs[0].advance(updates)]

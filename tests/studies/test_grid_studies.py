@@ -7,6 +7,7 @@ from rgvf.features import Touch
 from rgvf.questions import discounted_sum, full_tree
 from rgvf.studies import FolderError, find_study, grid_random, grid_touch, run_study
 from rgvf.studies.claims import beats, falls, matches
+from rgvf.studies.folder import StudyFolder
 from rgvf.studies.grid import GridConfig, GridResult, merged_states_error, random_features
 
 EMPTY = b'{"frames": [], "mse": [[], []], "values": [[0,0,0,0,0,0,0,0,0],[0,0,0,0,0,0,0,0,0]]}'
@@ -186,3 +187,14 @@ def test_claims_of_the_touch_study_follow_made_up_results():
 def test_settings_are_checked_with_the_field_named(wrong, named):
     with pytest.raises(ValueError, match=named):
         GridConfig(**wrong)
+
+
+def test_a_folder_that_another_process_is_just_making_can_be_used(tmp_path):
+    (tmp_path / "results").mkdir()
+    (tmp_path / ".config.json.1234").write_text("{")
+    StudyFolder(tmp_path, "grid-touch", {"seeds": 1})
+    StudyFolder(tmp_path, "grid-touch", {"seeds": 1})
+    (tmp_path / "config.json").unlink()
+    (tmp_path / "results" / "mine.json").touch()
+    with pytest.raises(FolderError, match="not a study's"):
+        StudyFolder(tmp_path, "grid-touch", {"seeds": 1})
