@@ -11,17 +11,17 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from rgvf.agents.tasks import TASKS
+from rgvf.agents.tasks import CARRY_QUESTIONS, TASKS
 
 MAIN = "a2c"
 """The main task, and the agent that has no other."""
 
 
 _PADS = ("pad_predictions", "pad_features")
-_CARRIED = (
-    *("learning_rate", "c", "questions", "depth", "repeat", "features", "question_discount", "cap_repeat"),
-    *("feature_scale", "feature_kind", "horizons"),
-    *_PADS,
+_RATES = ("learning_rate", "c")
+_ASKED = (
+    *("questions", "depth", "repeat", "features", "question_discount", "cap_repeat", "feature_scale", "feature_kind"),
+    *("horizons", *_PADS),
 )
 
 
@@ -123,9 +123,11 @@ class AgentConfig:
     def program(self) -> AgentConfig:
         """What agents must share to learn by one compiled program, if their arrays have the same shapes too.
 
-        All else they carry with them as numbers: the learning rates and what is asked.
+        All else they carry with them as numbers: the learning rates, and what is asked. (Whether a task of one's own
+        carries that is not known.)
         """
-        return dataclasses.replace(self, **{name: getattr(AgentConfig, name) for name in _CARRIED})
+        carried = (*_RATES, *_ASKED) if CARRY_QUESTIONS.issuperset(self.tasks) else _RATES
+        return dataclasses.replace(self, **{name: getattr(AgentConfig, name) for name in carried})
 
     @property
     def mixing(self) -> tuple[float, ...]:

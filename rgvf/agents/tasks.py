@@ -61,6 +61,10 @@ TASKS: dict[str, Callable[[AgentConfig, World, int], Task]] = {
 """What makes each task, from the configuration, the world and the seed."""
 
 
+CARRY_QUESTIONS = frozenset(TASKS)
+"""Tasks of which all that the configuration says about questions and features is carried by the agent, as arrays."""
+
+
 def gradient_scale(network: QuestionNetwork) -> float:
     """1/√(predictions trained at a step): the unconditioned ones, and those of one action."""
     conditioned = sum(condition is not None for condition in network.conditions)

@@ -69,6 +69,8 @@ def line_of_best_fit(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 
 def slope_interval(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     """A 95 % interval for the slope of the line of best fit; points are drawn anew."""
+    if np.ptp(x) == 0:
+        raise ValueError("a slope needs points at different places")
 
     def drawn(rng: np.random.Generator) -> float:
         chosen = rng.integers(len(x), size=len(x))

@@ -54,20 +54,15 @@ def _start(arguments: list[str]) -> None:
 
 
 def _resume(out: Path, arguments: list[str]) -> None:
-    from rgvf.training.config import RunConfig, differences
+    from rgvf.training.config import RunConfig
     from rgvf.training.folder import RunError, RunFolder
     from rgvf.training.run import resume
 
     try:
-        folder, saved = RunFolder.open(out)
+        _, saved = RunFolder.open(out)
     except RunError as error:
         raise CommandError(str(error)) from None
     asked = parse(RunConfig, arguments, "rgvf train --resume", default=saved)
-    for name, (before, now) in differences(saved, asked).items():
-        if name != "frames" or now < before:
-            raise CommandError(f"the run in {out} has {name} = {before}, not {now}; only more frames can be asked for.")
-    if asked != saved:
-        folder.save_config(asked)
     _with_progress(out, lambda listener, stop: resume(out, asked, listener, stop))
 
 

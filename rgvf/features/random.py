@@ -32,7 +32,7 @@ class RandomLinear(eqx.Module):
         return tuple(f"random-linear/{k}" for k in range(self.weight.shape[-1]))
 
     def padded(self, n: int) -> RandomLinear:
-        """The same and more features, of maps that are 0."""
+        """The same and more features, which mean nothing."""
         more = ((0, 0), (0, n - self.weight.shape[-1]))
         return eqx.tree_at(lambda feature: feature.weight, self, jnp.pad(self.weight, more))
 
@@ -90,7 +90,7 @@ class RandomPatches(eqx.Module):
         return tuple(f"random-patches/{k}" for k in range(self.n))
 
     def padded(self, n: int) -> RandomPatches:
-        """The same and more features, of maps that are 0."""
+        """The same and more features, which mean nothing."""
         more = ((0, -(-n // self.tiles) - self.weight.shape[0]), (0, 0))
         wider = eqx.tree_at(lambda feature: feature.weight, self, jnp.pad(self.weight, more))
         object.__setattr__(wider, "n", n)  # `tree_at` gives a copy, but changes arrays only

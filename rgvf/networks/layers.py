@@ -71,5 +71,6 @@ class Head(eqx.Module):
 
 
 def scale_gradient(x: Float[Array, ...], scale: float | Float[Array, ""]) -> Float[Array, ...]:
-    """x, whose gradient is multiplied by scale."""
+    """x, whose gradient is multiplied by scale. None flows into the scale."""
+    scale = jax.lax.stop_gradient(scale)
     return scale * x + jax.lax.stop_gradient((1 - scale) * x)

@@ -206,7 +206,8 @@ class GridStudy:
         del folder
         return {name: run_variant(config, self.grid_variants[name], report).to_json() for name in variants}
 
-    def is_whole(self, config: GridConfig, result: Result) -> bool:
+    def is_whole(self, config: GridConfig, variant: str, result: Result) -> bool:
+        del variant
         try:
             read = GridResult.from_json(result)
             expected = (config.seeds, len(read.frames)), (config.seeds, config.world.n_states)

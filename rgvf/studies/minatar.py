@@ -120,11 +120,17 @@ def whole_games(curves: Mapping[str, Curves]) -> list[str]:
 
 
 def normalised(curves: Mapping[str, Curves]) -> dict[str, np.ndarray]:
-    """Final returns by agent, [games, seeds], in units of A2C's mean in the same game; only of games that have all."""
-    agents, games = _agents(curves), whole_games(curves)
-    if "a2c" not in agents or not games:
+    """Final returns by agent, [games, seeds], in units of A2C's mean in the same game.
+
+    Only of games that have all, and in which A2C scored at all.
+    """
+    agents = _agents(curves)
+    if "a2c" not in agents:
         return {}
-    unit = {game: curves[f"{game}.a2c"].final.mean() for game in games}
+    unit = {game: curves[f"{game}.a2c"].final.mean() for game in whole_games(curves)}
+    games = [game for game, mean in unit.items() if mean > 0]
+    if not games:
+        return {}
     return {agent: np.stack([curves[f"{game}.{agent}"].final / unit[game] for game in games]) for agent in agents}
 
 

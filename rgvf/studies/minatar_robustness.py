@@ -7,7 +7,8 @@ shape; padded to one, they are trained side by side.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+import functools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -61,6 +62,20 @@ def _drawn() -> dict[str, tuple[str, int, float]]:
 VARIANTS = _drawn()
 
 
+def _asked(variant: str) -> dict[str, Any]:
+    """What is special about an agent's questions."""
+    name, _, value = VARIANTS[variant]
+    return {"cap_repeat": True, RANGES[name].field: value}
+
+
+@functools.cache
+def _room() -> tuple[int, int]:
+    """Predictions and features of the largest networks."""
+    world = world_of_source(parse_source(f"minatar/{GAME}"))
+    networks = [question_networks(AgentConfig(**_asked(variant)), world, seed=0)["rgvf"] for variant in VARIANTS]
+    return max(each.n_predictions for each in networks), max(each.n_features for each in networks)
+
+
 @dataclass(frozen=True)
 class RobustnessConfig(RunsConfig):
     """Settings of the study; agents learn at the rates that the study minatar-tuning found."""
@@ -74,25 +89,19 @@ class RobustnessConfig(RunsConfig):
 
     def runs(self, variants: Sequence[str]) -> dict[str, RunConfig]:
         """The run that each of the variants is. Their networks have the same shape, whichever of them are run."""
-        base = agent_of(_OURS, TUNED[_OURS], self.hidden)
-        agents = {
-            variant: dataclasses.replace(base, cap_repeat=True, **{RANGES[name].field: value})
-            for variant, (name, _, value) in VARIANTS.items()
-        }
-        world = world_of_source(parse_source(f"minatar/{GAME}"))
-        sizes = [question_networks(agent, world, 0)["rgvf"] for agent in agents.values()]
-        room: dict[str, Any] = {
-            "pad_predictions": max(network.n_predictions for network in sizes),
-            "pad_features": max(network.n_features for network in sizes),
-        }
-        runs: dict[str, RunConfig] = {}
-        for variant in variants:
-            if variant == BASELINE:
-                runs[variant] = self.run_of(GAME, agent_of(BASELINE, TUNED[BASELINE], self.hidden))
-            else:
-                first_seed = VARIANTS[variant][1] * self.seeds
-                runs[variant] = self.run_of(GAME, dataclasses.replace(agents[variant], **room), first_seed)
-        return runs
+        return {variant: self._run(variant) for variant in variants}
+
+    def _run(self, variant: str) -> RunConfig:
+        if variant == BASELINE:
+            return self.run_of(GAME, agent_of(BASELINE, TUNED[BASELINE], self.hidden))
+        predictions, features = _room()
+        agent = dataclasses.replace(
+            agent_of(_OURS, TUNED[_OURS], self.hidden),
+            **_asked(variant),
+            pad_predictions=predictions,
+            pad_features=features,
+        )
+        return self.run_of(GAME, agent, first_seed=VARIANTS[variant][1] * self.seeds)
 
 
 class RobustnessStudy(RunsStudy):
@@ -111,16 +120,15 @@ class RobustnessStudy(RunsStudy):
         finals = {variant: each.final for variant, each in curves.items()}
         claims = check(finals)
         folder.write_json("claims.json", {"study": self.name, "claims": [claim.to_json() for claim in claims]})
-        rows = ((name, value, seed, score) for name, value, scores in _points(finals) for seed, score in scores)
+        rows = (
+            (name, value, seed, score)
+            for variant, (name, _, value) in VARIANTS.items()
+            if variant in curves
+            for seed, score in zip(curves[variant].seeds, curves[variant].final.round(3), strict=True)
+        )
         folder.write_csv("scores.csv", ("hyperparameter", "value", "seed", "return"), rows)
         pictures = [_draw(finals, folder)] if finals else []
         return Conclusion(_table(finals), claims, pictures, config.caution)
-
-
-def _points(finals: Mapping[str, np.ndarray]) -> Iterator[tuple[str, float, list[tuple[int, float]]]]:
-    for variant, (name, _, value) in VARIANTS.items():
-        if variant in finals:
-            yield name, value, list(enumerate(finals[variant].tolist()))
 
 
 def samples(finals: Mapping[str, np.ndarray], name: str) -> tuple[np.ndarray, np.ndarray]:

@@ -5,6 +5,7 @@ Each can be watched, evaluated and recorded like any other, and goes on from its
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 import threading
@@ -33,6 +34,7 @@ class Curves:
     frames: list[int]
     returns: np.ndarray
     """Mean return of the last 100 games: [seeds, points]."""
+    first_seed: int = 0
 
     @property
     def final(self) -> np.ndarray:
@@ -40,12 +42,16 @@ class Curves:
         last = max(1, self.returns.shape[1] // 10)
         return self.returns[:, -last:].mean(1)
 
+    @property
+    def seeds(self) -> range:
+        return range(self.first_seed, self.first_seed + len(self.returns))
+
     def to_json(self) -> Result:
-        return {"frames": self.frames, "returns": self.returns.round(3).tolist()}
+        return {"frames": self.frames, "first_seed": self.first_seed, "returns": self.returns.round(3).tolist()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Curves:
-        return cls(list(data["frames"]), np.array(data["returns"], float))
+        return cls(list(data["frames"]), np.array(data["returns"], float), data["first_seed"])
 
     @classmethod
     def of_run(cls, path: Path, config: RunConfig) -> Curves:
@@ -53,7 +59,8 @@ class Curves:
         lines = [json.loads(line) for line in (path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
         seeds = range(config.seed, config.seed + config.seeds)
         returns = [[line["return"] or 0.0 for line in lines if line["seed"] == seed] for seed in seeds]
-        return cls([line["frames"] for line in lines if line["seed"] == config.seed], np.array(returns))
+        frames = [line["frames"] for line in lines if line["seed"] == config.seed]
+        return cls(frames, np.array(returns), config.seed)
 
 
 @dataclass(frozen=True)
@@ -118,11 +125,13 @@ class RunsStudy:
     ) -> dict[str, Result]:
         return run_all(config.runs(variants), report, folder)
 
-    def is_whole(self, config: RunsConfig, result: Result) -> bool:
+    def is_whole(self, config: RunsConfig, variant: str, result: Result) -> bool:
+        run = config.runs([variant])[variant]
         try:
             curves = Curves.from_json(result)
+            same = result["agent"] == _said(run.agent) and curves.first_seed == run.seed
             shape = config.seeds, len(curves.frames)
-            return curves.returns.shape == shape and curves.frames[-1] >= config.frames
+            return same and curves.returns.shape == shape and curves.frames[-1] >= config.frames
         except (IndexError, KeyError, TypeError, ValueError):
             return False
 
@@ -143,15 +152,27 @@ def run_all(runs: Mapping[str, RunConfig], report: Callable[[float], None], fold
     listeners = [_Share(partial(note, i)) for i in range(len(runs))]
     if not train_together({paths[variant]: run for variant, run in runs.items()}, listeners, stopped.is_set):
         raise KeyboardInterrupt
-    return {variant: Curves.of_run(paths[variant], run).to_json() for variant, run in runs.items()}
+    return {variant: result_of(run, Curves.of_run(paths[variant], run)) for variant, run in runs.items()}
+
+
+def result_of(run: RunConfig, curves: Curves) -> Result:
+    """What a run gave, and of which agent."""
+    return {"agent": _said(run.agent), **curves.to_json()}
+
+
+def _said(agent: AgentConfig) -> dict[str, Any]:
+    """What is set otherwise than by default, as JSON has it."""
+    default = dataclasses.asdict(AgentConfig())
+    said = {name: value for name, value in dataclasses.asdict(agent).items() if value != default[name]}
+    return json.loads(json.dumps(said))
 
 
 def write_curves(folder: StudyFolder, curves: Mapping[str, Curves]) -> None:
-    """All of them as `curves.csv`; seeds are numbered from 0."""
+    """All of them as `curves.csv`."""
     rows = (
         (variant, seed, frames, value)
         for variant, each in curves.items()
-        for seed, values in enumerate(each.returns)
+        for seed, values in zip(each.seeds, each.returns, strict=True)
         for frames, value in zip(each.frames, values, strict=True)
     )
     folder.write_csv("curves.csv", ("variant", "seed", "frames", "return"), rows)

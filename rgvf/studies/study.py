@@ -52,7 +52,7 @@ class Study(Protocol):
         """Run a batch; `report` is told the fraction done. What is not finished may be kept in the folder."""
         ...
 
-    def is_whole(self, config: Any, result: Result) -> bool:
+    def is_whole(self, config: Any, variant: str, result: Result) -> bool:
         """Whether a result read from disk is one that `run` would have given."""
         ...
 
@@ -97,20 +97,22 @@ def run_study(
     chosen = {name for pattern in variants for name in _matching(study, pattern)} or set(study.variants)
     folder = StudyFolder(out, study.name, asdict(config))
     listener = listener or _Silent()
-    results: dict[str, Result] = {}
-    for name in study.variants:
-        stored = folder.result(name)
-        if stored is not None and study.is_whole(config, stored):
-            results[name] = stored
-            listener.finish(name, None)
+    results = _stored(study, config, folder)
+    for name in results:
+        listener.finish(name, None)
     for batch, names in study.batches([name for name in study.variants if name in chosen - results.keys()]):
         began = time.monotonic()
         listener.begin(batch)
         for name, result in study.run(config, names, listener.progress, folder).items():
             folder.save_result(name, result)
-            results[name] = result
         listener.finish(batch, time.monotonic() - began)
-    return study.conclude(config, {name: results[name] for name in study.variants if name in results}, folder)
+    return study.conclude(config, _stored(study, config, folder), folder)  # another process may have added some
+
+
+def _stored(study: Study, config: Any, folder: StudyFolder) -> dict[str, Result]:
+    """The finished results in the folder, in the order of the study's variants."""
+    found = ((name, folder.result(name)) for name in study.variants)
+    return {name: result for name, result in found if result is not None and study.is_whole(config, name, result)}
 
 
 def _matching(study: Study, pattern: str) -> list[str]:

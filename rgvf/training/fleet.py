@@ -23,7 +23,7 @@ from rgvf.training.packs import seeds_are_listed, spread
 
 
 class Fleet:
-    """Loops in one environment, with as many actors and steps.
+    """Loops in one environment, with the same actors, steps and clipping of rewards.
 
     Args:
         programs: for each loop, what its agents have in common with those of others that can learn with them.
@@ -35,7 +35,7 @@ class Fleet:
 
     def advance(self, states: Sequence[Any], updates: int) -> list[tuple[Any, Progress]]:
         """At least one update of every run, as many for all, and at most so many."""
-        if seeds_are_listed() or len(self.loops) == 1:  # a CPU is busy with one agent
+        if seeds_are_listed():  # a CPU is busy with one agent
             return [loop.advance(state, updates) for loop, state in zip(self.loops, states, strict=True)]
         updates = min(updates, CHUNK)
         before = [loop.tallies(state) for loop, state in zip(self.loops, states, strict=True)]

@@ -17,7 +17,7 @@ from rgvf.environments.sources import environment_of, parse_source
 from rgvf.environments.workers import WorkerError, Workers
 from rgvf.training.checkpoint import CheckpointError
 from rgvf.training.compiled import CompiledLoop
-from rgvf.training.config import RunConfig
+from rgvf.training.config import RunConfig, differences
 from rgvf.training.fleet import Fleet
 from rgvf.training.folder import RunError, RunFolder
 from rgvf.training.host import HostLoop, environment_order, group_count
@@ -37,59 +37,108 @@ class RunListener(Protocol):
         ...
 
 
+class _Silent:
+    """Tells nobody."""
+
+    def warn(self, message: str) -> None: ...
+
+    def progress(self, frames: int, total: int, speed: float, lines: list[dict[str, Any]]) -> None: ...
+
+
+_SILENT = _Silent()
+
+
+def _never() -> bool:
+    return False
+
+
 def train(
     config: RunConfig,
-    out: Path,
-    listener: RunListener,
-    should_stop: Callable[[], bool],
+    out: str | Path,
+    listener: RunListener = _SILENT,
+    should_stop: Callable[[], bool] = _never,
     environment: Environment | None = None,
 ) -> bool:
     """Start a run in a new folder; returns whether it came to its end.
 
     Args:
+        should_stop: asked between updates; the run then ends with a checkpoint.
         environment: one of your own, to run inside the compiled program; `config.env` is then "own/NAME".
 
     Raises:
         RunError: the folder cannot be used, or something broke; what was saved can be resumed.
     """
-    # Whatever is wrong with it must show before anything is written.
-    check_loggers(config)
-    make_learner(config.agent, world_of_source(parse_source(config.env), environment), config.seed)
-    with _Run(config, RunFolder.create(out, config), listener, environment) as run:
+    _check(config, environment)
+    with _Run(config, RunFolder.create(Path(out), config), listener, environment) as run:
         return _carry_on([run], should_stop)
 
 
 def resume(
-    out: Path,
-    config: RunConfig,
-    listener: RunListener,
-    should_stop: Callable[[], bool],
+    out: str | Path,
+    config: RunConfig | None = None,
+    listener: RunListener = _SILENT,
+    should_stop: Callable[[], bool] = _never,
     environment: Environment | None = None,
 ) -> bool:
-    """Go on with a run exactly where its last checkpoint left it; returns whether it came to its end."""
-    with _Run(config, RunFolder(out), listener, environment) as run:
+    """Go on with a run exactly where its last checkpoint left it; returns whether it came to its end.
+
+    Args:
+        config: the run's own by default; another may only have more frames.
+
+    Raises:
+        RunError: there is no such run, or something broke.
+        ValueError: the run is another one.
+    """
+    folder, config = _opened(Path(out), config)
+    with _Run(config, folder, listener, environment) as run:
         run.restore()
         return _carry_on([run], should_stop)
 
 
+def _opened(out: Path, config: RunConfig | None) -> tuple[RunFolder, RunConfig]:
+    """A run's folder and what to go on with; ValueError where that is another run."""
+    folder, saved = RunFolder.open(out)
+    config = config or saved
+    for name, (before, now) in differences(saved, config).items():
+        if name != "frames" or now < before:
+            raise ValueError(f"the run in {out} has {name} = {before}, not {now}; only more frames can be asked for")
+    if config != saved:
+        folder.save_config(config)
+    return folder, config
+
+
+def _check(config: RunConfig, environment: Environment | None) -> None:
+    """Whatever is wrong must show before anything is written."""
+    check_loggers(config)
+    make_learner(config.agent, world_of_source(parse_source(config.env), environment), config.seed)
+
+
 def train_together(
-    runs: Mapping[Path, RunConfig], listeners: Sequence[RunListener], should_stop: Callable[[], bool]
+    runs: Mapping[Path, RunConfig],
+    listeners: Sequence[RunListener] | None = None,
+    should_stop: Callable[[], bool] = _never,
 ) -> bool:
     """Start several runs, or go on with those begun, in one compiled program; returns whether all came to their end.
 
-    Each is a run like any other, with a folder of its own; it ends as it would have ended alone, up to rounding.
+    Each is a run like any other, with a folder of its own; it ends as it would have ended alone, up to rounding. Runs
+    that differ only in what agents carry as numbers (learning rate, c, questions) are one batch.
 
     Raises:
-        ValueError: the runs are not all in one environment inside the compiled program, with as many actors and steps.
+        ValueError: the runs are not all in one environment inside the compiled program, with as many actors and steps;
+            or one that is begun is another run.
     """
     shared = {(each.env, each.actors, each.steps, each.clip_rewards) for each in runs.values()}
     if len(shared) > 1:
         raise ValueError("runs share a program only in one environment, with the same actors, steps and clip_rewards")
+    for config in runs.values():
+        if environment_of(parse_source(config.env), None) is None:
+            raise ValueError(f"{config.env} does not run inside the compiled program: train its runs one by one")
+        _check(config, None)
     with ExitStack() as open_runs:
         started: list[_Run] = []
-        for (out, config), listener in zip(runs.items(), listeners, strict=True):
+        for (out, config), listener in zip(runs.items(), listeners or [_SILENT] * len(runs), strict=True):
             begun = (out / "config.json").exists()
-            folder = RunFolder(out) if begun else RunFolder.create(out, config)
+            folder = _opened(out, config)[0] if begun else RunFolder.create(out, config)
             run = open_runs.enter_context(_Run(config, folder, listener, None))
             if begun:
                 run.restore()
@@ -109,7 +158,7 @@ def _carry_on(runs: Sequence[_Run], should_stop: Callable[[], bool]) -> bool:
         for run, (state, progress) in zip(playing, advanced, strict=True):
             run.take(state, progress)
         stop = should_stop()
-        for run in playing:
+        for run in unfinished if stop else playing:
             run.save_if_due(stop)
         if stop:
             break
@@ -120,11 +169,7 @@ def _program(runs: tuple[_Run, ...]) -> Callable[[int], list[tuple[Any, Progress
     """What makes some updates of all these runs."""
     if len(runs) == 1:
         return lambda updates: [runs[0].advance(updates)]
-    loops: list[CompiledLoop] = []
-    for run in runs:
-        if not isinstance(run.loop, CompiledLoop):
-            raise ValueError(f"{run.config.env} does not run inside the compiled program: train its runs one by one")
-        loops.append(run.loop)
+    loops = [run.loop for run in runs if isinstance(run.loop, CompiledLoop)]  # all of them are
     fleet = Fleet(loops, [run.config.agent.program for run in runs])
     return lambda updates: fleet.advance([run.state for run in runs], updates)
 

@@ -208,7 +208,9 @@ def test_workers_that_are_forgotten_end():
 
 
 LEARNER = """
+import signal
 import numpy as np, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored in what a shell starts in the background
 from rgvf.environments.sources import GymSource
 from rgvf.environments.workers import Workers
 workers = Workers(GymSource("CartPole-v1"), range(4), processes=2)
@@ -226,12 +228,15 @@ def test_nothing_outlives_a_learner(number):
     with subprocess.Popen(
         [sys.executable, "-c", LEARNER], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as learner:
-        assert learner.stdout is not None
-        pids = [int(word) for word in learner.stdout.readline().split()]
-        assert len(pids) == 2
-        assert all(alive(pid) for pid in pids)
-        learner.send_signal(number)
-        _, errors = learner.communicate(timeout=10)
+        try:
+            assert learner.stdout is not None
+            pids = [int(word) for word in learner.stdout.readline().split()]
+            assert len(pids) == 2
+            assert all(alive(pid) for pid in pids)
+            learner.send_signal(number)
+            _, errors = learner.communicate(timeout=10)
+        finally:
+            learner.kill()
     wait_until_gone(pids)
     left = {path.name for path in set(Path("/dev/shm").iterdir()) - before}
     assert not {name for name in left if name.startswith(("rgvf", "psm_", "sem."))}

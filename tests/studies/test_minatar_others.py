@@ -1,5 +1,6 @@
 """The robustness study and the search for learning rates."""
 
+import dataclasses
 import json
 import math
 
@@ -10,7 +11,8 @@ from rgvf.agents import make_learner, question_networks
 from rgvf.auxiliary import GVFTask
 from rgvf.environments.sources import parse_source
 from rgvf.studies import find_study, run_study, runs
-from rgvf.studies.minatar import AGENTS, TUNED
+from rgvf.studies.folder import StudyFolder
+from rgvf.studies.minatar import AGENTS, TUNED, MinAtarConfig, normalised
 from rgvf.studies.minatar_robustness import RANGES, VARIANTS, RobustnessConfig, check, samples
 from rgvf.studies.minatar_tuning import VARIANTS as TRIED
 from rgvf.studies.minatar_tuning import TuningConfig, best, tried
@@ -115,3 +117,42 @@ def test_a_stopped_study_leaves_a_checkpoint_where_it_stopped(tmp_path):
         run_study(find_study("minatar-robustness"), tiny, tmp_path, ("a2c",), Impatient())
     newest = max((tmp_path / "agents/a2c/checkpoints").iterdir())
     assert 0.3 < int(newest.stem) / 8_000 < 0.7
+
+
+def test_results_of_another_agent_are_not_taken_for_this_one_s():
+    study = find_study("minatar")
+    config = MinAtarConfig(seeds=2, frames=100)
+    run = config.runs(["Breakout.a2c"])["Breakout.a2c"]
+    result = json.loads(json.dumps(runs.result_of(run, Curves([100], np.zeros((2, 1))))))
+    assert study.is_whole(config, "Breakout.a2c", result)
+    assert not study.is_whole(config, "Breakout.rgvf", result)
+    slower = MinAtarConfig(seeds=2, frames=100, learning_rate=1e-4)
+    assert not study.is_whole(slower, "Breakout.a2c", result)
+
+
+def test_a_game_in_which_a2c_never_scored_is_no_unit():
+    curves = {f"{game}.{agent}": Curves([1], np.ones((2, 1))) for game in ("Breakout", "Freeway") for agent in AGENTS}
+    curves["Freeway.a2c"] = Curves([1], np.zeros((2, 1)))
+    assert normalised(curves)["rgvf"].shape == (1, 2)
+    curves["Breakout.a2c"] = curves["Freeway.a2c"]
+    assert normalised(curves) == {}
+
+
+def test_what_another_process_has_finished_meanwhile_is_concluded_too(tmp_path):
+    study = find_study("minatar-robustness")
+    config = RobustnessConfig(seeds=1, frames=320, hidden=8, points=1, checkpoints=1)
+    other = config.runs(["depth.00"])["depth.00"]
+
+    class Other:
+        def begin(self, batch):
+            curves = Curves([320], np.ones((1, 1)), other.seed)
+            StudyFolder(tmp_path, study.name, dataclasses.asdict(config)).save_result(
+                "depth.00", runs.result_of(other, curves)
+            )
+
+        def progress(self, fraction): ...
+
+        def finish(self, batch, seconds): ...
+
+    conclusion = run_study(study, config, tmp_path, ("a2c",), Other())
+    assert [row[0] for row in conclusion.table] == ["hyperparameter", "depth", "a2c"]

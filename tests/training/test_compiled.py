@@ -1,8 +1,10 @@
 """Runs whose games are part of the compiled program."""
 
 import os
+import runpy
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import jax
@@ -12,7 +14,6 @@ import pytest
 
 import rgvf
 from rgvf.agents import AgentConfig
-from rgvf.environments.protocol import Step
 from rgvf.training.config import RunConfig
 from rgvf.training.device import Tally
 from rgvf.training.loop import RECENT
@@ -87,28 +88,13 @@ def test_scores_are_kept_in_order_however_many_end_at_once():
     assert tally.newest(RECENT) == told[-RECENT:]
 
 
-class Walk:
-    """An environment of one's own: ten cells in a row; going right from the last gives 5 and ends the episode."""
-
-    actions: tuple[str, ...] = ("left", "right")
-    observation_shape: tuple[int, ...] = (10,)
-
-    def reset(self, key):
-        return jnp.int32(0), jax.nn.one_hot(0, 10)
-
-    def step(self, state, action, key):
-        cell = jnp.maximum(state + 2 * action - 1, 0)
-        done = cell == 10
-        return cell, Step(jax.nn.one_hot(cell, 10), jnp.where(done, 5.0, 0.0), done, jnp.bool_(False))
-
-
-def test_an_environment_of_one_s_own_can_be_passed(tmp_path):
-    config = RunConfig("own/Walk", AgentConfig(depth=2, repeat=2, hidden=16, learning_rate=0.01), frames=20_000)
-    assert train(config, tmp_path / "run", Quiet(), lambda: False, environment=Walk())
-    agent = rgvf.load(tmp_path / "run", environment=Walk())
-    np.testing.assert_array_equal(evaluate(agent, games=4), 5.0)  # unclipped
+def test_an_environment_of_one_s_own_can_be_passed(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(tempfile, "mkdtemp", lambda: str(tmp_path))
+    example = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "own_world.py"))
+    assert capsys.readouterr().out == "Return of ten games: 5.0\n"  # unclipped
+    assert rgvf.resume(tmp_path / "walk", environment=example["Walk"]())  # it is at its end
     with pytest.raises(ValueError, match="own/Walk is known only to the program that trained in it"):
-        rgvf.load(tmp_path / "run")
+        rgvf.load(tmp_path / "walk")
 
 
 def test_seeds_are_spread_over_several_devices():

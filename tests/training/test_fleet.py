@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import rgvf
-from rgvf.agents import AgentConfig
+from rgvf.agents import TASKS, AgentConfig
 from rgvf.training import fleet, packs
 from rgvf.training.config import RunConfig
 from rgvf.training.fleet import Fleet
-from rgvf.training.run import make_loop, resume, train_together
+from rgvf.training.run import make_loop, resume, train, train_together
 from tests.training.test_run import Quiet, stop_after
 
 PADDED = AgentConfig(
@@ -20,6 +20,7 @@ PADDED = AgentConfig(
 )
 AGENTS = (
     AgentConfig("a2c", hidden=8),
+    AgentConfig("a2c", hidden=8, entropy=0.5),  # arrays of the same shapes, but another program
     PADDED,
     dataclasses.replace(PADDED, depth=5, repeat=3, features=7, learning_rate=2e-3, c=(0.5,), question_discount=0.5),
 )
@@ -47,7 +48,7 @@ def leaves(state):
 
 
 def test_an_agent_among_others_is_what_it_is_alone(stacked):
-    runs = [run_of(agent, seeds) for agent, seeds in zip(AGENTS, (2, 1, 2), strict=True)]
+    runs = [run_of(agent, seeds) for agent, seeds in zip(AGENTS, (2, 1, 1, 2), strict=True)]
     loops, states = zip(*map(started, runs), strict=True)
     many = Fleet(loops, [run.agent.program for run in runs])
     together = many.advance(states, 1)
@@ -68,14 +69,20 @@ def test_an_agent_among_others_is_what_it_is_alone(stacked):
 
 def test_only_agents_of_one_program_learn_side_by_side():
     programs = [agent.program for agent in AGENTS]
-    assert programs[1] == programs[2]
-    assert len(set(programs)) == 2
-    assert AgentConfig(entropy=0.02).program != AgentConfig().program
+    assert programs[2] == programs[3]
+    assert len(set(programs)) == 3
+
+
+def test_a_task_of_one_s_own_may_look_at_the_questions_when_it_is_compiled(monkeypatch):
+    monkeypatch.setitem(TASKS, "mine", TASKS["curl"])
+    one, other = (AgentConfig("mine", question_discount=discount) for discount in (0.5, 0.9))
+    assert one.program != other.program
+    assert one.program == dataclasses.replace(one, learning_rate=1e-2).program
 
 
 def test_runs_together_stop_and_go_on_as_they_would_alone(stacked, tmp_path):
     """The program is another one when one of them has got ahead."""
-    runs = {tmp_path / str(i): run_of(agent) for i, agent in enumerate(AGENTS[1:])}
+    runs = {tmp_path / str(i): run_of(agent) for i, agent in enumerate(AGENTS[2:])}
     assert not train_together(runs, [Quiet()] * 2, stop_after(2))
     ahead = next(iter(runs))
     assert resume(ahead, runs[ahead], Quiet(), lambda: False)
@@ -106,5 +113,32 @@ def test_on_a_cpu_runs_follow_each_other_bit_by_bit(tmp_path):
 def test_runs_that_cannot_share_a_program_are_refused(tmp_path):
     runs = {tmp_path / "a": run_of(AGENTS[0]), tmp_path / "b": run_of(AGENTS[0], actors=2)}
     with pytest.raises(ValueError, match="share a program only in one environment"):
-        train_together(runs, [Quiet()] * 2, lambda: False)
+        train_together(runs)
+    games = {tmp_path / name: RunConfig("gym/rgvf/Catch-v0", AGENTS[0]) for name in "ab"}
+    with pytest.raises(ValueError, match="does not run inside the compiled program"):
+        train_together(games)
+    wrong = dataclasses.replace(PADDED, pad_predictions=3)
+    with pytest.raises(ValueError, match="pad_predictions must be at least"):
+        train_together({tmp_path / "a": run_of(AGENTS[0]), tmp_path / "b": run_of(wrong)})
     assert not list(tmp_path.iterdir())
+
+
+def test_another_run_is_not_gone_on_with(tmp_path):
+    run = run_of(AGENTS[0], frames=20)
+    assert train_together({tmp_path / "a": run})
+    faster = dataclasses.replace(run, agent=dataclasses.replace(run.agent, learning_rate=0.1))
+    with pytest.raises(ValueError, match=r"has learning_rate = 0.0007, not 0.1; only more frames"):
+        train_together({tmp_path / "a": faster})
+    assert train_together({tmp_path / "a": dataclasses.replace(run, frames=40)})
+    assert rgvf.load(tmp_path / "a").frames == 40
+
+
+def test_a_stop_leaves_a_checkpoint_of_every_run(tmp_path):
+    """Also of one that has played and is ahead of those that play now."""
+    runs = {tmp_path / "behind": run_of(AGENTS[0], checkpoint_every=400), tmp_path / "ahead": run_of(AGENTS[0])}
+    ahead = tmp_path / "ahead"
+    assert not train(runs[ahead], ahead, Quiet(), stop_after(1))
+    assert not train_together(runs, should_stop=stop_after(2))
+    frames = {path.name: rgvf.load(path).frames for path in runs}
+    lines = {path.name: len((path / "metrics.jsonl").read_text().splitlines()) for path in runs}
+    assert all(count == 2 * (frames[name] // 100) for name, count in lines.items()), (frames, lines)
