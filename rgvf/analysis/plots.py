@@ -45,9 +45,10 @@ def learning_panels(
     """
     labels = list(dict.fromkeys(label for curves in panels.values() for label in curves))
     colours = dict(zip(labels, _cycle(len(labels)), strict=True))
-    columns = min(columns, len(panels) + 1)  # one more, for the legend
-    rows = -(-(len(panels) + 1) // columns)
-    figure = Figure(figsize=(4.2 * columns, 3.1 * rows), layout="constrained")
+    columns = min(columns, len(panels))
+    rows = -(-len(panels) // columns)
+    beside = 3.0 if columns * rows == len(panels) else 0.0  # for the legend, where no panel is left for it
+    figure = Figure(figsize=(4.2 * columns + beside, 3.1 * rows), layout="constrained")
     grid = list(figure.subplots(rows, columns, squeeze=False).flat)
     for axes, (name, curves) in zip(grid, panels.items(), strict=False):
         _plot_curves(axes, curves, colours)
@@ -56,7 +57,10 @@ def learning_panels(
     for axes in grid[len(panels) :]:
         axes.axis("off")
     lines = [Line2D([], [], color=colours[label], linestyle=_dash(i), label=label) for i, label in enumerate(labels)]
-    grid[len(panels)].legend(handles=lines, loc="center left", frameon=False, fontsize=9)
+    if not beside:
+        grid[len(panels)].legend(handles=lines, loc="center left", frameon=False, fontsize=9)
+    else:
+        figure.legend(handles=lines, loc="outside right center", frameon=False, fontsize=9)
     figure.supxlabel("frames", fontsize=10)
     figure.supylabel(y_label, fontsize=10)
     figure.suptitle(title, fontsize=11)
