@@ -73,7 +73,7 @@ class TuningStudy(RunsStudy):
         for variant, each in curves.items():
             agent, tuning = VARIANTS[variant]
             panels.setdefault(agent, {})[_named(tuning)] = (each.frames, each.returns)
-        title = f"{GAME}: mean return of the last 100 games"
+        title = f"{GAME}: mean return of the last 100 games, by learning rate ×feature scale"
         picture = learning_panels(folder.path / "curves.png", panels, title, "return", columns=4)
         return Conclusion(_table(curves), [], [picture], config.caution)
 
