@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -12,8 +11,6 @@ import tyro
 from rgvf.commands import CommandError, parse
 
 Config = TypeVar("Config")
-
-_MOST_NAMED = 12
 
 
 @dataclass(frozen=True)
@@ -48,7 +45,7 @@ def _list() -> None:
 def _run(name: str, arguments: list[str]) -> None:
     from rgvf.studies.folder import FolderError
     from rgvf.studies.registry import STUDIES, find_study
-    from rgvf.studies.study import run_study
+    from rgvf.studies.study import run_study, some_of
     from rgvf.terminal import StudyProgress, print_conclusion
     from rgvf.training.folder import RunError
 
@@ -59,7 +56,7 @@ def _run(name: str, arguments: list[str]) -> None:
             _one_by_one(arguments),
             f"rgvf study {name}",
             default=_Options(chosen.config_type(), Path("runs") / name),
-            description=f"{STUDIES[name][1]}.\n\nVariants: {_some(chosen.variants)}.",
+            description=f"{STUDIES[name][1]}.\n\nVariants: {some_of(chosen.variants)}.",
         )
         print(f"{name}: {STUDIES[name][1]}", flush=True)
         with StudyProgress() as progress:
@@ -71,12 +68,6 @@ def _run(name: str, arguments: list[str]) -> None:
     except OSError as error:
         raise CommandError(f"{error.strerror or error}: {error.filename or 'while writing'}") from None
     print_conclusion(conclusion, options.out)
-
-
-def _some(variants: Sequence[str]) -> str:
-    if len(variants) <= _MOST_NAMED:
-        return ", ".join(variants)
-    return f"{', '.join(variants[:_MOST_NAMED])}, … ({len(variants)} in all)"
 
 
 def _one_by_one(arguments: list[str]) -> list[str]:

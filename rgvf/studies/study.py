@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import fnmatch
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -118,5 +119,14 @@ def _stored(study: Study, config: Any, folder: StudyFolder) -> dict[str, Result]
 def _matching(study: Study, pattern: str) -> list[str]:
     found = fnmatch.filter(study.variants, pattern)
     if not found:
-        raise ValueError(f"{study.name} has no variant {pattern!r}; it has {', '.join(study.variants)}")
+        near = difflib.get_close_matches(pattern, study.variants, n=1, cutoff=0.5)
+        hint = f"did you mean {near[0]}?" if near else f"it has {some_of(study.variants)}"
+        raise ValueError(f"{study.name} has no variant {pattern!r}; {hint}")
     return found
+
+
+def some_of(variants: Sequence[str], most: int = 12) -> str:
+    """Their names; of many only the first, and how many there are."""
+    if len(variants) <= most:
+        return ", ".join(variants)
+    return f"{', '.join(variants[:most])}, … ({len(variants)} in all)"
