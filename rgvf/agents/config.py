@@ -100,6 +100,8 @@ class AgentConfig:
             raise ValueError(f"the agent {self.name} names a task twice")
         if self.stop_gradient and not self.tasks:
             raise ValueError("stop_gradient needs an auxiliary task: nothing would train a2c's representation")
+        if len(self.c) > 1 and not self.tasks:
+            raise ValueError(f"c weighs auxiliary tasks, and {MAIN} has none")
         if len(self.c) not in (1, len(self.tasks)):
             raise ValueError(f"c must be one number, or one for each of {' '.join(self.tasks)}; not {len(self.c)}")
         if self.questions is not None and "rgvf" not in self.tasks:

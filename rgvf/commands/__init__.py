@@ -41,4 +41,4 @@ def _sentence(box: str) -> str:
             continue
         text.append(line)
     joined = " ".join(text) or "the options cannot be understood"
-    return re.sub(r"^Error parsing (settings|run|options|run\.agent): ", "", joined)
+    return re.sub(r"^Error parsing \S+: ", "", joined)

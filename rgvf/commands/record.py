@@ -77,7 +77,7 @@ def _choose(questions: dict[str, QuestionNetwork], names: tuple[str, ...]) -> di
     for name in names or _some_sums(next(iter(questions.values()))):
         task = next((task for task, network in questions.items() if name in network.predictions), None)
         if task is None:
-            raise ValueError(f"there is no prediction node {name!r}; questions.json names them")
+            raise ValueError(f"there is no prediction node {name!r}; the run's questions*.json name them")
         chosen[task, questions[task].index[name]] = f"{name}: {questions[task].describe(name)}"
     return chosen
 

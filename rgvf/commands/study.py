@@ -19,7 +19,7 @@ class _Options(Generic[Config]):
     out: Path
     """Folder for the results. Where it holds some of this study already, the study goes on from them."""
     variants: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
-    """Run this variant only, or those that match a pattern ('Breakout.*'); give it again for more."""
+    """Run this variant only, or those that match a pattern ('*.a2c'); give it again for more."""
 
 
 def study(arguments: list[str]) -> None:

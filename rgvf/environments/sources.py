@@ -103,10 +103,22 @@ def make_game(source: Source, seed: int) -> Game:
 
 def environment_of(source: Source, own: Environment | None = None) -> Environment | None:
     """The environment of the compiled program that is meant: one's own, or the source's; None: it plays on the host."""
-    if own is not None or isinstance(source, AtariSource | GymSource):
+    if own is not None:
+        if not isinstance(source, OwnSource):
+            raise ValueError(f"an environment of one's own is named own/NAME, not {source.kind}/{source.name}")
+        _check_environment(own)
         return own
+    if isinstance(source, AtariSource | GymSource):
+        return None
     with _explained(source):
         return source.environment()
+
+
+def _check_environment(environment: Any) -> None:
+    """ValueError where something that an environment must have is not there."""
+    for name in ("actions", "observation_shape", "reset", "step"):
+        if not hasattr(environment, name):
+            raise ValueError(f"an environment needs `{name}`, and {type(environment).__name__} has none")
 
 
 @contextmanager

@@ -104,7 +104,8 @@ class RunsConfig(ABC):
         full = type(self)()
         if self.frames >= full.frames and self.seeds >= full.seeds:
             return ""
-        return f"With {self.frames:,} frames and {self.seeds} seeds instead of {full.frames:,} and {full.seeds}."
+        seeds = f"{self.seeds} seed{'s' * (self.seeds > 1)}"
+        return f"With {self.frames:,} frames and {seeds} instead of {full.frames:,} and {full.seeds}."
 
 
 class RunsStudy:

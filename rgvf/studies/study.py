@@ -119,7 +119,7 @@ def _stored(study: Study, config: Any, folder: StudyFolder) -> dict[str, Result]
 def _matching(study: Study, pattern: str) -> list[str]:
     found = fnmatch.filter(study.variants, pattern)
     if not found:
-        near = difflib.get_close_matches(pattern, study.variants, n=1, cutoff=0.5)
+        near = difflib.get_close_matches(pattern, study.variants, n=1, cutoff=0.75)
         hint = f"did you mean {near[0]}?" if near else f"it has {some_of(study.variants)}"
         raise ValueError(f"{study.name} has no variant {pattern!r}; {hint}")
     return found

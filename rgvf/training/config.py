@@ -42,6 +42,8 @@ class RunConfig:
     """Log to Weights & Biases too (needs the extra rgvf[wandb])."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.agent, AgentConfig):
+            raise ValueError(f"agent must be an AgentConfig, not {self.agent!r}")
         whole = ("frames", "seeds", "actors", "steps", "log_every", "checkpoint_every")
         require(self, "at least 1", lambda x: x >= 1, *whole)
         require(self, "at least 0", lambda x: x >= 0, "seed", "processes", "clip_rewards")

@@ -38,8 +38,10 @@ class RunFolder:
         try:
             if path.exists() and (not path.is_dir() or any(path.iterdir())):
                 holds_run = (path / "config.json").exists()
-                hint = f"go on with it by --resume {path}, or choose" if holds_run else "choose"
-                raise RunError(f"{path} {'holds a run' if holds_run else 'is not empty'} already; {hint} another --out")
+                hint = f"go on with it (rgvf train --resume {path}), or choose" if holds_run else "choose"
+                raise RunError(
+                    f"{path} {'holds a run' if holds_run else 'is not empty'} already; {hint} another folder"
+                )
             given = Path(config.agent.questions).read_bytes() if config.agent.questions else None
             (path / "checkpoints").mkdir(parents=True, exist_ok=True)
             folder = cls(path)
@@ -56,6 +58,8 @@ class RunFolder:
         try:
             config = RunConfig.from_json((path / "config.json").read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
+            if (path / "agents").is_dir():
+                raise RunError(f"{path} is a study's folder; its runs are under {path / 'agents'}") from None
             reason = error.strerror if isinstance(error, OSError) else error
             raise RunError(f"{path} holds no run that can be read: {reason}") from None
         return cls(path), _with_questions(config, str(path / GIVEN))

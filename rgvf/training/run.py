@@ -15,6 +15,7 @@ from rgvf.agents import make_learner, question_networks
 from rgvf.environments.protocol import Environment
 from rgvf.environments.sources import environment_of, parse_source
 from rgvf.environments.workers import WorkerError, Workers
+from rgvf.interrupt import GracefulStop
 from rgvf.training.checkpoint import CheckpointError
 from rgvf.training.compiled import CompiledLoop
 from rgvf.training.config import RunConfig, differences
@@ -48,36 +49,44 @@ class _Silent:
 _SILENT = _Silent()
 
 
-def _never() -> bool:
-    return False
+@contextmanager
+def _asked(should_stop: Callable[[], bool] | None) -> Iterator[Callable[[], bool]]:
+    """What says when to stop. By default Ctrl-C and SIGTERM, which then end in KeyboardInterrupt after a checkpoint."""
+    if should_stop is not None:
+        yield should_stop
+        return
+    with GracefulStop() as stop:
+        yield lambda: stop.requested is not None
+        stop.check()
 
 
 def train(
     config: RunConfig,
     out: str | Path,
     listener: RunListener = _SILENT,
-    should_stop: Callable[[], bool] = _never,
+    should_stop: Callable[[], bool] | None = None,
     environment: Environment | None = None,
 ) -> bool:
     """Start a run in a new folder; returns whether it came to its end.
 
     Args:
-        should_stop: asked between updates; the run then ends with a checkpoint.
+        should_stop: asked between updates; the run then ends with a checkpoint. By default Ctrl-C and SIGTERM do so,
+            and raise KeyboardInterrupt.
         environment: one of your own, to run inside the compiled program; `config.env` is then "own/NAME".
 
     Raises:
         RunError: the folder cannot be used, or something broke; what was saved can be resumed.
     """
     _check(config, environment)
-    with _Run(config, RunFolder.create(Path(out), config), listener, environment) as run:
-        return _carry_on([run], should_stop)
+    with _Run(config, RunFolder.create(Path(out), config), listener, environment) as run, _asked(should_stop) as stop:
+        return _carry_on([run], stop)
 
 
 def resume(
     out: str | Path,
     config: RunConfig | None = None,
     listener: RunListener = _SILENT,
-    should_stop: Callable[[], bool] = _never,
+    should_stop: Callable[[], bool] | None = None,
     environment: Environment | None = None,
 ) -> bool:
     """Go on with a run exactly where its last checkpoint left it; returns whether it came to its end.
@@ -90,18 +99,19 @@ def resume(
         ValueError: the run is another one.
     """
     folder, config = _opened(Path(out), config)
-    with _Run(config, folder, listener, environment) as run:
+    with _Run(config, folder, listener, environment) as run, _asked(should_stop) as stop:
         run.restore()
-        return _carry_on([run], should_stop)
+        return _carry_on([run], stop)
 
 
 def _opened(out: Path, config: RunConfig | None) -> tuple[RunFolder, RunConfig]:
     """A run's folder and what to go on with; ValueError where that is another run."""
     folder, saved = RunFolder.open(out)
     config = config or saved
-    for name, (before, now) in differences(saved, config).items():
-        if name != "frames" or now < before:
-            raise ValueError(f"the run in {out} has {name} = {before}, not {now}; only more frames can be asked for")
+    changed = differences(saved, config)
+    if changed.keys() - {"frames"} or config.frames < saved.frames:
+        told = ", ".join(f"{name} = {before}, not {now}" for name, (before, now) in changed.items())
+        raise ValueError(f"the run in {out} has {told}; only more frames can be asked for")
     if config != saved:
         folder.save_config(config)
     return folder, config
@@ -114,14 +124,19 @@ def _check(config: RunConfig, environment: Environment | None) -> None:
 
 
 def train_together(
-    runs: Mapping[Path, RunConfig],
+    runs: Mapping[str, RunConfig] | Mapping[Path, RunConfig],
     listeners: Sequence[RunListener] | None = None,
-    should_stop: Callable[[], bool] = _never,
+    should_stop: Callable[[], bool] | None = None,
+    environment: Environment | None = None,
 ) -> bool:
     """Start several runs, or go on with those begun, in one compiled program; returns whether all came to their end.
 
     Each is a run like any other, with a folder of its own; it ends as it would have ended alone, up to rounding. Runs
     that differ only in what agents carry as numbers (learning rate, c, questions) are one batch.
+
+    Args:
+        runs: the configuration of each by its folder.
+        should_stop, environment: as for `train`.
 
     Raises:
         ValueError: the runs are not all in one environment inside the compiled program, with as many actors and steps;
@@ -131,19 +146,20 @@ def train_together(
     if len(shared) > 1:
         raise ValueError("runs share a program only in one environment, with the same actors, steps and clip_rewards")
     for config in runs.values():
-        if environment_of(parse_source(config.env), None) is None:
+        if environment_of(parse_source(config.env), environment) is None:
             raise ValueError(f"{config.env} does not run inside the compiled program: train its runs one by one")
-        _check(config, None)
+        _check(config, environment)
     with ExitStack() as open_runs:
         started: list[_Run] = []
-        for (out, config), listener in zip(runs.items(), listeners or [_SILENT] * len(runs), strict=True):
+        for (folder_name, config), listener in zip(runs.items(), listeners or [_SILENT] * len(runs), strict=True):
+            out = Path(folder_name)
             begun = (out / "config.json").exists()
             folder = _opened(out, config)[0] if begun else RunFolder.create(out, config)
-            run = open_runs.enter_context(_Run(config, folder, listener, None))
+            run = open_runs.enter_context(_Run(config, folder, listener, environment))
             if begun:
                 run.restore()
             started.append(run)
-        return _carry_on(started, should_stop)
+        return _carry_on(started, open_runs.enter_context(_asked(should_stop)))
 
 
 def _carry_on(runs: Sequence[_Run], should_stop: Callable[[], bool]) -> bool:

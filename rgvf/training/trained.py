@@ -52,7 +52,10 @@ class TrainedAgent:
 
     def look(self, observation: Shaped[Any, "*batch *observation"]) -> dict[str, Any]:
         """Everything at once: state, policy (probabilities), value, and answers by the name of the task."""
-        return self._look(self.agent, jnp.asarray(observation))
+        shown, shape = jnp.asarray(observation), self.world.observation_shape
+        if shown.shape[shown.ndim - len(shape) :] != shape:
+            raise ValueError(f"observations must end in axes of {shape}, not {shown.shape}")
+        return self._look(self.agent, shown)
 
     def represent(self, observation: Shaped[Any, "*batch *observation"]) -> Float[Array, "*batch size"]:
         """The state vector."""

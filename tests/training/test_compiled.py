@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -95,6 +96,15 @@ def test_an_environment_of_one_s_own_can_be_passed(tmp_path, monkeypatch, capsys
     assert rgvf.resume(tmp_path / "walk", environment=example["Walk"]())  # it is at its end
     with pytest.raises(ValueError, match="own/Walk is known only to the program that trained in it"):
         rgvf.load(tmp_path / "walk")
+    with pytest.raises(ValueError, match="must end in axes of"):
+        rgvf.load(tmp_path / "walk", environment=example["Walk"]()).act(np.zeros((3, 9)))
+    for env, world, wrong in (
+        ("minatar/Breakout", example["Walk"](), "is named own/NAME, not minatar/Breakout"),
+        ("own/Walk", cast(Any, object()), "an environment needs `actions`, and object has none"),
+    ):
+        with pytest.raises(ValueError, match=wrong):
+            rgvf.train(RunConfig(env, AGENT), tmp_path / "wrong", environment=world)
+    assert not (tmp_path / "wrong").exists()
 
 
 def test_seeds_are_spread_over_several_devices():

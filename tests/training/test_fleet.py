@@ -1,6 +1,7 @@
 """Several runs in one compiled program."""
 
 import dataclasses
+import signal
 
 import jax
 import jax.numpy as jnp
@@ -125,7 +126,7 @@ def test_runs_that_cannot_share_a_program_are_refused(tmp_path):
 
 def test_another_run_is_not_gone_on_with(tmp_path):
     run = run_of(AGENTS[0], frames=20)
-    assert train_together({tmp_path / "a": run})
+    assert train_together({str(tmp_path / "a"): run})
     faster = dataclasses.replace(run, agent=dataclasses.replace(run.agent, learning_rate=0.1))
     with pytest.raises(ValueError, match=r"has learning_rate = 0.0007, not 0.1; only more frames"):
         train_together({tmp_path / "a": faster})
@@ -142,3 +143,15 @@ def test_a_stop_leaves_a_checkpoint_of_every_run(tmp_path):
     frames = {path.name: rgvf.load(path).frames for path in runs}
     lines = {path.name: len((path / "metrics.jsonl").read_text().splitlines()) for path in runs}
     assert all(count == 2 * (frames[name] // 100) for name, count in lines.items()), (frames, lines)
+
+
+def test_ctrl_c_in_a_program_of_one_s_own_leaves_a_checkpoint(tmp_path):
+    class Impatient(Quiet):
+        def progress(self, frames, total, speed, lines):
+            if frames >= 200:
+                signal.raise_signal(signal.SIGINT)
+
+    run = run_of(AGENTS[0], checkpoint_every=400)
+    with pytest.raises(KeyboardInterrupt):
+        train(run, tmp_path / "run", Impatient())
+    assert rgvf.load(tmp_path / "run").frames == 200

@@ -143,7 +143,7 @@ def test_the_trained_agent_comes_back(whole):
 
 
 def test_a_new_run_never_overwrites_anything(whole, tmp_path):
-    with pytest.raises(RunError, match="holds a run already; go on with it by --resume"):
+    with pytest.raises(RunError, match="holds a run already; go on with it .rgvf train --resume"):
         train(CARTPOLE, whole["cartpole"], Quiet(), lambda: False)
     (tmp_path / "thesis.txt").write_text("precious")
     with pytest.raises(RunError, match="is not empty"):
