@@ -219,7 +219,6 @@ class GridStudy:
         read = {name: GridResult.from_json(result) for name, result in results.items()}
         claims = self.claims(config, read)
         folder.write_csv("curves.csv", ("variant", "seed", "frames", "mse"), _curve_rows(read))
-        folder.write_json("claims.json", {"study": self.name, "claims": [claim.to_json() for claim in claims]})
         pictures = self.draw(config, read, folder.path)
         for name in read:
             pictures += _draw_questions(config, self.grid_variants[name], folder.path / "questions", name)

@@ -103,7 +103,6 @@ class MinAtarStudy(RunsStudy):
         scores = normalised(curves)
         claims = check(scores)
         write_curves(folder, curves)
-        folder.write_json("claims.json", {"study": self.name, "claims": [claim.to_json() for claim in claims]})
         games = whole_games(curves)
         missing = f"Only of {', '.join(games)}." if 0 < len(games) < len(MINATAR_GAMES) else ""
         caution = " ".join(filter(None, (config.caution, missing)))

@@ -119,7 +119,6 @@ class RobustnessStudy(RunsStudy):
         write_curves(folder, curves)
         finals = {variant: each.final for variant, each in curves.items()}
         claims = check(finals)
-        folder.write_json("claims.json", {"study": self.name, "claims": [claim.to_json() for claim in claims]})
         rows = (
             (name, value, seed, score)
             for variant, (name, _, value) in VARIANTS.items()

@@ -107,7 +107,11 @@ def run_study(
         for name, result in study.run(config, names, listener.progress, folder).items():
             folder.save_result(name, result)
         listener.finish(batch, time.monotonic() - began)
-    return study.conclude(config, _stored(study, config, folder), folder)  # another process may have added some
+    conclusion = study.conclude(config, _stored(study, config, folder), folder)  # another process may have added some
+    if conclusion.claims:
+        claims = [claim.to_json() for claim in conclusion.claims]
+        folder.write_json("claims.json", {"study": study.name, "claims": claims})
+    return conclusion
 
 
 def _stored(study: Study, config: Any, folder: StudyFolder) -> dict[str, Result]:

@@ -6,6 +6,7 @@ import functools
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -107,7 +108,7 @@ def resume(
 def _opened(out: Path, config: RunConfig | None) -> tuple[RunFolder, RunConfig]:
     """A run's folder and what to go on with; ValueError where that is another run."""
     folder, saved = RunFolder.open(out)
-    config = config or saved
+    config = _with_kept_questions(config or saved, saved)
     changed = differences(saved, config)
     if changed.keys() - {"frames"} or config.frames < saved.frames:
         told = ", ".join(f"{name} = {before}, not {now}" for name, (before, now) in changed.items())
@@ -115,6 +116,14 @@ def _opened(out: Path, config: RunConfig | None) -> tuple[RunFolder, RunConfig]:
     if config != saved:
         folder.save_config(config)
     return folder, config
+
+
+def _with_kept_questions(config: RunConfig, saved: RunConfig) -> RunConfig:
+    """Where questions of one's own are those that the run has kept a copy of, it is the copy that is meant."""
+    given, kept = config.agent.questions, saved.agent.questions
+    if given is None or kept is None or Path(given).read_bytes() != Path(kept).read_bytes():
+        return config
+    return replace(config, agent=replace(config.agent, questions=kept))
 
 
 def _check(config: RunConfig, environment: Environment | None) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 import rgvf
 from rgvf.agents import TASKS, AgentConfig
+from rgvf.questions import random_network
 from rgvf.training import fleet, packs
 from rgvf.training.config import RunConfig
 from rgvf.training.fleet import Fleet
@@ -155,3 +156,15 @@ def test_ctrl_c_in_a_program_of_one_s_own_leaves_a_checkpoint(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         train(run, tmp_path / "run", Impatient())
     assert rgvf.load(tmp_path / "run").frames == 200
+
+
+def test_questions_of_one_s_own_are_known_again(tmp_path):
+    asked = random_network(["reward"], ["noop", "left", "right"], depth=1, repeat=1, seed=0).save(
+        tmp_path / "asked.json"
+    )
+    run = run_of(AgentConfig("rgvf", hidden=8, questions=str(asked)), frames=20)
+    assert train_together({tmp_path / "run": run})
+    assert train_together({tmp_path / "run": dataclasses.replace(run, frames=40)})
+    random_network(["reward"], ["noop", "left", "right"], depth=2, repeat=1, seed=0).save(tmp_path / "asked.json")
+    with pytest.raises(ValueError, match=r"questions = .*given.json, not"):
+        train_together({tmp_path / "run": run})
