@@ -37,6 +37,8 @@ class CompiledLoop:
         self.world = world_of_environment(environment)
         self.learners = learners
         self.loop = DeviceLoop(environment, sampled_policy, learners[0].update, actors, steps, clip_rewards)
+        # Copies: an agent may have one constant in several places, and no memory can be given up twice.
+        self._start = jax.jit(lambda agent, key: jax.tree.map(jnp.copy, self.loop.start(agent, key)))
         self._advance = across_seeds(
             lambda training, updates: self.loop.advance_noting(training, updates, CHUNK), consumes_first=True, shared=1
         )
@@ -50,9 +52,7 @@ class CompiledLoop:
         for learner, seed in zip(self.learners, seeds, strict=True):
             key = jax.random.key(seed)
             agent = learner.init(jax.random.fold_in(key, 0))
-            training = self.loop.start(agent, jax.random.fold_in(key, 1))
-            # Copies: games may begin with one constant in several places, and no memory can be given up twice.
-            started.append(jax.tree.map(lambda array: array.copy(), training))
+            started.append(self._start(agent, jax.random.fold_in(key, 1)))
         return pack(started)
 
     def advance(self, state: Any, updates: int) -> tuple[Any, Progress]:

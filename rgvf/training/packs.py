@@ -36,9 +36,16 @@ def pack(values: list[Any]) -> Pack[Any]:
     """Values of several seeds, one for each, as a pack; spread over all devices where they can be, evenly."""
     if seeds_are_listed():
         return values
-    stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *values)
+    stacked = jax.tree.map(_stack, *values)
     mesh = _mesh(len(values))
     return stacked if mesh is None else jax.device_put(stacked, NamedSharding(mesh, _SPREAD))
+
+
+def _stack(*leaves: jax.Array) -> jax.Array:
+    """On the host: a device would compile a program for each shape."""
+    if jnp.issubdtype(leaves[0].dtype, jax.dtypes.prng_key):
+        return jax.random.wrap_key_data(_stack(*map(jax.random.key_data, leaves)), impl=jax.random.key_impl(leaves[0]))
+    return jnp.asarray(np.stack([np.asarray(leaf) for leaf in leaves]))
 
 
 def pack_array(values: np.ndarray) -> Pack[jax.Array]:
