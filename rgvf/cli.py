@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _dispatch(arguments: list[str]) -> int:
     match arguments:
-        case [] | ["-h" | "--help", *_] | ["study", "-h" | "--help", *_]:
+        case [] | ["-h" | "--help", *_]:
             print(USAGE, end="")
         case ["--version"]:
             from importlib.metadata import version

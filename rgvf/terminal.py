@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,12 @@ from rich.table import Table
 from rich.text import Text
 
 from rgvf.interrupt import GracefulStop
-from rgvf.studies.study import Conclusion
+from rgvf.studies.study import Conclusion, some_of
 
 MARKS = {True: "[green]holds[/]", False: "[red]does not hold[/]", None: "[yellow]not checked[/]"}
+
+WIDE = 160
+"""Columns of a file that a table is printed into."""
 
 
 class StudyProgress:
@@ -57,14 +60,14 @@ class StudyProgress:
             self._bars.update(self._bar, completed=fraction, note="")
         self._stop.check()
 
-    def finish(self, batch: str, seconds: float | None) -> None:
-        note = "was there already" if seconds is None else f"{seconds:.0f} s"
+    def found(self, variants: Sequence[str]) -> None:
+        self._console.print(f"There already: {some_of(variants, most=4)}", highlight=False, soft_wrap=True)
+
+    def finish(self, batch: str, seconds: float) -> None:
         if not self._live:
-            self._console.print(f"{batch}: {note}", highlight=False)
-        elif seconds is None:
-            self._bars.add_task(batch, total=1, completed=1, note=note)
+            self._console.print(f"{batch}: {seconds:.0f} s", highlight=False)
         elif self._bar is not None:
-            self._bars.update(self._bar, completed=1.0, note=note)
+            self._bars.update(self._bar, completed=1.0, note=f"{seconds:.0f} s")
 
 
 class RunProgress:
@@ -135,10 +138,13 @@ def bar(title: str) -> Iterator[Callable[[float], None]]:
 
 def print_conclusion(conclusion: Conclusion, out: Path) -> None:
     console = Console(highlight=False, soft_wrap=True)
+    if not console.is_terminal:
+        console.width = WIDE
     header, *rows = conclusion.table
-    table = Table(*(header[:1]), box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
+    table.add_column(header[0], min_width=min(20, max(len(row[0]) for row in conclusion.table)), overflow="fold")
     for column in header[1:]:
-        table.add_column(column, justify="right")
+        table.add_column(column, justify="right", overflow="fold")
     for row in rows:
         table.add_row(*row)
     console.print()
@@ -149,7 +155,8 @@ def print_conclusion(conclusion: Conclusion, out: Path) -> None:
         console.print(f"  {MARKS[claim.holds]}: {claim.claim}")
     if conclusion.caution:
         console.print(f"  ({conclusion.caution})")
-    console.print("\nPictures:")
+    if conclusion.pictures:
+        console.print("\nPictures:")
     for picture in conclusion.pictures:
         console.print(f"  {picture}")
     console.print(f"\nEverything, as data: {out}/*.csv, {out}/*.json, {out}/results/")

@@ -43,7 +43,9 @@ def test_a_study_s_help_names_options_defaults_and_variants(capsys):
         (["study", "grid-tuch"], "did you mean grid-touch?"),
         (["study", "zzz"], "there are grid-touch"),
         (["study", "grid-touch", "--frames", "-1"], "frames must be at least 1, not -1"),
-        (["study", "grid-touch", "--frames", "many"], "--frames"),
+        (["study", "grid-touch", "--frames", "many"], "--frames must be a whole number, not 'many'"),
+        (["study", "grid-touch", "--learning-rate", "x"], "--learning-rate must be a number, not 'x'"),
+        (["study", "grid-touch", "--fram", "9"], "--fram, 9; did you mean --frames?"),
         (["study", "grid-touch", "--seeds", "0"], "seeds must be at least 1, not 0"),
         (["study", "grid-touch", "--variants", "tree-9"], "no variant 'tree-9'"),
         (["study", "grid-touch", "--nonsense", "1"], "--nonsense"),
@@ -88,3 +90,6 @@ def test_a_finished_study_prints_its_table_claims_and_pictures(capsys, tmp_path)
     assert "not checked" in printed.out
     assert "With 64 frames and 1 seed; the claims are about 1,000,000 frames and 5 seeds" in printed.out
     assert str(tmp_path / "out" / "values.png") in printed.out
+    status, printed = run(capsys, *arguments, "--out", str(tmp_path / "out"))
+    assert status == 0
+    assert "There already: tree-1" in printed.err

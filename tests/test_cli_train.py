@@ -146,6 +146,7 @@ def test_questions_of_one_s_own_travel_with_the_run(capsys, tmp_path):
     assert status == 0, printed.err
     agent = rgvf.load(folder)
     assert agent.frames == 1200
+    assert repr(agent) == "<rgvf+pixel-control, gym/rgvf/Catch-v0, seed 0, 1,200 frames>"
     assert agent.questions["rgvf"].predictions == ("flicker", "gain")
     assert agent.questions["rgvf"].actions == ("left", "stay", "right")
     assert agent.answer(np.zeros((5, 10, 10, 2), np.uint8)).shape == (5, 2)

@@ -80,7 +80,7 @@ def scatter_panels(
     path: Path, panels: Mapping[str, Scatter], title: str, y_label: str, level: float | None = None
 ) -> Path:
     """Points with their line of best fit, side by side on one scale; `level`: a dashed line across all."""
-    figure = Figure(figsize=(3.2 * len(panels), 3.1), layout="constrained")
+    figure = Figure(figsize=(max(8.0, 3.2 * len(panels)), 3.1), layout="constrained")  # a title needs its room
     grid = figure.subplots(1, len(panels), squeeze=False, sharey=True)[0]
     for axes, (name, points) in zip(grid, panels.items(), strict=True):
         axes.scatter(points.x, points.y, color=COLOURS[0], s=22, zorder=3)

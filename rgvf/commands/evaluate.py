@@ -50,10 +50,12 @@ def evaluate(arguments: list[str]) -> None:
         seeds = range(config.seed, config.seed + config.seeds) if options.seed is None else [options.seed]
         usual = {"atari": 0.25, "minatar": 0.1}.get(config.env.partition("/")[0], 0.0)
         modes = sorted({0.0, options.sticky if options.sticky is not None and usual else usual})
-        print(f"{'seed':>5} {'sticky':>7} {'games':>6} {'mean':>10} {'± error':>9} {'median':>10}   after")
+        header = f"{'seed':>5} {'sticky':>7} {'games':>6} {'mean':>10} {'± error':>9} {'median':>10}   after"
         results = []
         for seed in seeds:
             agent = load(options.run, seed)
+            if not results:
+                print(header)
             for sticky in modes:
                 scores = evaluate(agent, options.games, sticky=sticky, greedy=options.greedy, seed=options.games_seed)
                 results.append({"seed": seed, "sticky": sticky, "frames": agent.frames, "returns": scores.tolist()})

@@ -11,6 +11,12 @@ import tyro
 from rgvf.commands import CommandError, parse
 
 Config = TypeVar("Config")
+USAGE = """\
+usage: rgvf study NAME [options]   run a study, draw its figures, check the paper's claims
+       rgvf study NAME --help      its options
+       rgvf study list             the names
+
+The studies:"""
 
 
 @dataclass(frozen=True)
@@ -26,7 +32,10 @@ def study(arguments: list[str]) -> None:
     if not arguments:
         raise CommandError("which study? 'rgvf study list' names them.")
     name, *options = arguments
-    if name == "list":
+    if name in ("-h", "--help"):
+        print(USAGE)
+        _list()
+    elif name == "list":
         if options:
             raise CommandError("'rgvf study list' takes no options.")
         _list()

@@ -126,8 +126,10 @@ class RobustnessStudy(RunsStudy):
             for seed, score in zip(curves[variant].seeds, curves[variant].final.round(3), strict=True)
         )
         folder.write_csv("scores.csv", ("hyperparameter", "value", "seed", "return"), rows)
-        pictures = [_draw(finals, folder)] if finals else []
-        return Conclusion(_table(finals), claims, pictures, config.caution)
+        done = sum(variant in finals for variant in VARIANTS)
+        pictures = [_draw(finals, folder)] if done else []
+        missing = f"Only {done} of {len(VARIANTS)} samples." if done < len(VARIANTS) else ""
+        return Conclusion(_table(finals), claims, pictures, " ".join(filter(None, (config.caution, missing))))
 
 
 def samples(finals: Mapping[str, np.ndarray], name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -179,7 +181,10 @@ def _table(finals: Mapping[str, np.ndarray]) -> list[tuple[str, ...]]:
 def _draw(finals: Mapping[str, np.ndarray], folder: StudyFolder) -> Any:
     level = float(finals[BASELINE].mean()) if BASELINE in finals else None
     default = AgentConfig()
-    panels = {name: Scatter(*samples(finals, name), getattr(default, each.field)) for name, each in RANGES.items()}
+    found = {name: samples(finals, name) for name in RANGES}
+    panels = {
+        name: Scatter(*each, getattr(default, RANGES[name].field)) for name, each in found.items() if len(each[0])
+    }
     title = f"{GAME}: stop-gradient rgvf with other hyperparameters (dashed: A2C; upright: the default)"
     return scatter_panels(folder.path / "scatter.png", panels, title, "final return", level)
 

@@ -17,7 +17,7 @@ from rgvf.training.config import RunConfig
 GAME = "Breakout"
 FIRST_SEED = 1000
 """Not one of the seeds that the studies report."""
-RATES = (7e-4, 2e-3, 4e-3, 8e-3)
+RATES = (7e-4, 2e-3, 4e-3, 8e-3, 1.6e-2)
 SCALES = (2.0, 32.0)
 """Tried beside 8, with the learning rate 0.002, by agents that are asked about random features."""
 

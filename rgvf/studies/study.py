@@ -65,21 +65,25 @@ class Study(Protocol):
 class Listener(Protocol):
     """Is told how a study goes."""
 
+    def found(self, variants: Sequence[str]) -> None:
+        """The results of these were there already."""
+        ...
+
     def begin(self, batch: str) -> None: ...
 
     def progress(self, fraction: float) -> None: ...
 
-    def finish(self, batch: str, seconds: float | None) -> None:
-        """A batch of variants is done; `seconds` is None where its result was there already."""
-        ...
+    def finish(self, batch: str, seconds: float) -> None: ...
 
 
 class _Silent:
+    def found(self, variants: Sequence[str]) -> None: ...
+
     def begin(self, batch: str) -> None: ...
 
     def progress(self, fraction: float) -> None: ...
 
-    def finish(self, batch: str, seconds: float | None) -> None: ...
+    def finish(self, batch: str, seconds: float) -> None: ...
 
 
 def run_study(
@@ -99,8 +103,8 @@ def run_study(
     folder = StudyFolder(out, study.name, asdict(config))
     listener = listener or _Silent()
     results = _stored(study, config, folder)
-    for name in results:
-        listener.finish(name, None)
+    if results:
+        listener.found(list(results))
     for batch, names in study.batches([name for name in study.variants if name in chosen - results.keys()]):
         began = time.monotonic()
         listener.begin(batch)

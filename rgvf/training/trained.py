@@ -50,6 +50,11 @@ class TrainedAgent:
         asked = {task: network.n_predictions for task, network in self.questions.items()}
         self._look = jax.jit(partial(_look, asked))
 
+    def __repr__(self) -> str:
+        agent = self.config.agent
+        mode = ", stop-gradient" if agent.stop_gradient else ""
+        return f"<{agent.name}{mode}, {self.config.env}, seed {self.seed}, {self.frames:,} frames>"
+
     def look(self, observation: Shaped[Any, "*batch *observation"]) -> dict[str, Any]:
         """Everything at once: state, policy (probabilities), value, and answers by the name of the task."""
         shown, shape = jnp.asarray(observation), self.world.observation_shape

@@ -18,6 +18,9 @@ class Recorder:
     def __init__(self, stop_in=None):
         self.ran, self.kept, self.fractions, self.stop_in, self.current = [], [], [], stop_in, None
 
+    def found(self, variants):
+        self.kept += variants
+
     def begin(self, batch):
         self.current = batch
 
@@ -27,7 +30,7 @@ class Recorder:
             raise KeyboardInterrupt
 
     def finish(self, batch, seconds):
-        (self.kept if seconds is None else self.ran).append(batch)
+        self.ran.append(batch)
 
 
 def files(folder):

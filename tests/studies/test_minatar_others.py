@@ -75,8 +75,8 @@ def test_a_small_study_of_robustness(tmp_path):
 
 def test_the_search_tries_as_much_for_every_agent_and_takes_the_best():
     assert {agent for agent, _ in TRIED.values()} == set(AGENTS) == set(TUNED)
-    assert {len(tried(agent)) for agent in AGENTS if agent.startswith("rgvf")} == {6}
-    assert {len(tried(agent)) for agent in AGENTS if not agent.startswith("rgvf")} == {4}
+    assert {len(tried(agent)) for agent in AGENTS if agent.startswith("rgvf")} == {7}
+    assert {len(tried(agent)) for agent in AGENTS if not agent.startswith("rgvf")} == {5}
     for agent, tuning in TUNED.items():
         assert tuning in tried(agent)
     configs = TuningConfig().runs(list(TRIED))
@@ -105,6 +105,8 @@ def test_a_stopped_study_leaves_a_checkpoint_where_it_stopped(tmp_path):
     tiny = RobustnessConfig(seeds=1, frames=8_000, hidden=8, points=8, checkpoints=1)
 
     class Impatient:
+        def found(self, variants): ...
+
         def begin(self, batch): ...
 
         def progress(self, fraction):
@@ -144,6 +146,8 @@ def test_what_another_process_has_finished_meanwhile_is_concluded_too(tmp_path):
     other = config.runs(["depth.00"])["depth.00"]
 
     class Other:
+        def found(self, variants): ...
+
         def begin(self, batch):
             curves = Curves([320], np.ones((1, 1)), other.seed)
             StudyFolder(tmp_path, study.name, dataclasses.asdict(config)).save_result(
