@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -94,6 +94,8 @@ class AgentConfig:
     """Units of the hidden layer of each head."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "c", _numbers("c", self.c))
+        settle(self)
         if not all(task in TASKS for task in self.tasks):
             raise ValueError(_no_such_agent(self.name))
         if len(set(self.tasks)) < len(self.tasks):
@@ -142,6 +144,29 @@ def require(config: Any, what: str, holds: Callable[[Any], bool], *fields: str) 
     for field in fields:
         if not holds(getattr(config, field)):
             raise ValueError(f"{field} must be {what}, not {getattr(config, field)}")
+
+
+def settle(config: Any) -> None:
+    """Make Python's own of a frozen dataclass's numbers: 5e6 is a whole one. ValueError where that cannot be done."""
+    for field in dataclasses.fields(config):
+        if field.type in ("int", "float"):
+            number = _number(field.name, getattr(config, field.name))
+            if field.type == "int" and not number.is_integer():
+                raise ValueError(f"{field.name} must be a whole number, not {number:g}")
+            object.__setattr__(config, field.name, int(number) if field.type == "int" else number)
+
+
+def _number(name: str, given: Any) -> float:
+    try:
+        return float(given)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a number, not {given!r}") from None
+
+
+def _numbers(name: str, given: Any) -> tuple[float, ...]:
+    """Of one number or several."""
+    several = isinstance(given, Iterable) and not isinstance(given, str)
+    return tuple(_number(name, each) for each in (given if several else (given,)))
 
 
 def _positive(x: float) -> bool:

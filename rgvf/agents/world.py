@@ -13,6 +13,8 @@ class World(NamedTuple):
     actions: tuple[str, ...]
     stacked: bool = False
     """The last axis is a stack of frames."""
+    of_bytes: bool = False
+    """What is seen are bytes, 0 to 255; otherwise any numbers."""
 
     @property
     def is_image(self) -> bool:

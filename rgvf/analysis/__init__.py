@@ -5,12 +5,12 @@ from rgvf.analysis.statistics import (
     Estimate,
     clearly_lower,
     estimate,
-    interquartile_interval,
     interquartile_mean,
+    interquartile_means_drawn_anew,
+    interval,
     line_of_best_fit,
     slope_interval,
     standard_error,
-    stratified_bootstrap,
 )
 
 __all__ = [
@@ -19,8 +19,9 @@ __all__ = [
     "clearly_lower",
     "estimate",
     "heat_maps",
-    "interquartile_interval",
     "interquartile_mean",
+    "interquartile_means_drawn_anew",
+    "interval",
     "intervals",
     "learning_curves",
     "learning_panels",
@@ -28,5 +29,4 @@ __all__ = [
     "scatter_panels",
     "slope_interval",
     "standard_error",
-    "stratified_bootstrap",
 ]

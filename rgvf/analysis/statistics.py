@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -38,26 +38,28 @@ def clearly_lower(a: np.ndarray, b: np.ndarray) -> bool:
 
 def interquartile_mean(samples: np.ndarray) -> float:
     """The mean of the middle half of all samples; those at its two ends count in part, so that it is exactly half."""
-    ordered = np.sort(np.ravel(samples))
-    n = len(ordered)
-    edges = np.arange(n + 1) / n
-    weight = np.clip(np.minimum(edges[1:], 0.75) - np.maximum(edges[:-1], 0.25), 0.0, None)
-    return float(np.sum(weight * ordered) / np.sum(weight))
+    return float(_middle_half(np.ravel(samples)))
 
 
-def interquartile_interval(scores: np.ndarray) -> tuple[float, float]:
-    """A 95 % interval for the interquartile mean of scores [games, seeds]; seeds are drawn anew within each game."""
-    return _interval(lambda rng: interquartile_mean(_drawn_anew(rng, scores)))
+def interquartile_means_drawn_anew(
+    scores: Mapping[str, np.ndarray], unit: str, resamples: int = 2000
+) -> dict[str, np.ndarray]:
+    """Interquartile means of each one's scores [games, seeds], in units of the mean score of `unit` in each game.
 
-
-def stratified_bootstrap(a: np.ndarray, b: np.ndarray, resamples: int = 2000) -> tuple[float, float]:
-    """A 95 % interval for the difference of the interquartile means of a and b, both [games, seeds].
-
-    Seeds are drawn anew within each game, for a and b each on its own.
+    Seeds are drawn anew within each game, for each one on its own, and the unit is what was drawn of it: how sure the
+    unit is counts, too. Returns [resamples] for each; those at one place have one unit in common.
     """
-    return _interval(
-        lambda rng: interquartile_mean(_drawn_anew(rng, a)) - interquartile_mean(_drawn_anew(rng, b)), resamples
-    )
+    rng = np.random.default_rng(0)
+    drawn = {name: _drawn_anew(rng, each, resamples) for name, each in scores.items()}
+    one = drawn[unit].mean(-1, keepdims=True)
+    one = np.where(one > 0, one, scores[unit].mean(-1, keepdims=True))  # nothing but zeros drawn
+    return {name: _middle_half((each / one).reshape(resamples, -1)) for name, each in drawn.items()}
+
+
+def interval(drawn: np.ndarray) -> tuple[float, float]:
+    """The middle 95 % of what was drawn."""
+    low, high = np.percentile(drawn, [2.5, 97.5])
+    return float(low), float(high)
 
 
 def line_of_best_fit(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
@@ -72,22 +74,28 @@ def slope_interval(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     if np.ptp(x) == 0:
         raise ValueError("a slope needs points at different places")
 
-    def drawn(rng: np.random.Generator) -> float:
+    rng = np.random.default_rng(0)
+
+    def drawn() -> float:
         chosen = rng.integers(len(x), size=len(x))
         while np.ptp(x[chosen]) == 0:
             chosen = rng.integers(len(x), size=len(x))
         return line_of_best_fit(x[chosen], y[chosen])[0]
 
-    return _interval(drawn)
+    return interval(np.array([drawn() for _ in range(2000)]))
 
 
-def _drawn_anew(rng: np.random.Generator, scores: np.ndarray) -> np.ndarray:
+def _middle_half(samples: np.ndarray) -> np.ndarray:
+    """Interquartile means along the last axis."""
+    ordered = np.sort(samples, axis=-1)
+    n = ordered.shape[-1]
+    edges = np.arange(n + 1) / n
+    weight = np.clip(np.minimum(edges[1:], 0.75) - np.maximum(edges[:-1], 0.25), 0.0, None)
+    return ordered @ weight / np.sum(weight)
+
+
+def _drawn_anew(rng: np.random.Generator, scores: np.ndarray, resamples: int) -> np.ndarray:
+    """[resamples, games, seeds]"""
     games, seeds = scores.shape
-    return np.take_along_axis(scores, rng.integers(seeds, size=(games, seeds)), axis=1)
-
-
-def _interval(drawn: Callable[[np.random.Generator], float], resamples: int = 2000) -> tuple[float, float]:
-    """The middle 95 % of what is drawn."""
-    rng = np.random.default_rng(0)
-    low, high = np.percentile([drawn(rng) for _ in range(resamples)], [2.5, 97.5])
-    return float(low), float(high)
+    chosen = rng.integers(seeds, size=(resamples, games, seeds))
+    return np.take_along_axis(scores[None], chosen, axis=-1)

@@ -49,7 +49,7 @@ def evaluate(arguments: list[str]) -> None:
         _, config = RunFolder.open(options.run)
         seeds = range(config.seed, config.seed + config.seeds) if options.seed is None else [options.seed]
         usual = {"atari": 0.25, "minatar": 0.1}.get(config.env.partition("/")[0], 0.0)
-        modes = sorted({0.0, options.sticky if options.sticky is not None and usual else usual})
+        modes = sorted({0.0, usual if options.sticky is None else options.sticky})
         header = f"{'seed':>5} {'sticky':>7} {'games':>6} {'mean':>10} {'± error':>9} {'median':>10}   after"
         results = []
         for seed in seeds:

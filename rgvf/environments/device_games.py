@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -28,9 +29,13 @@ def spec_of_environment(environment: Environment) -> HostSpec:
 
 
 class DeviceGames:
-    """Several games side by side, with the manners of `Workers`: `reset`, then `send` and `receive` in turn."""
+    """Several games side by side, with the manners of `Workers`: `reset`, then `send` and `receive` in turn.
 
-    def __init__(self, environment: Environment, seeds: Sequence[int]) -> None:
+    A game is cut off after `most_steps`, if it has not ended by itself.
+    """
+
+    def __init__(self, environment: Environment, seeds: Sequence[int], most_steps: float = math.inf) -> None:
+        self.most_steps = most_steps
         self.spec = spec_of_environment(environment)
         self.n = len(seeds)
         self._keys = jnp.stack([jax.random.key(int(seed)) for seed in seeds])
@@ -55,6 +60,7 @@ class DeviceGames:
         observation, reward, terminal, truncated = map(np.asarray, step)
         score = np.where(ended, 0.0, before.game_return + reward)
         length = np.where(ended, 0, before.game_length + 1)
+        truncated = truncated | ~terminal & (length >= self.most_steps)
         self._batch = _batch(observation, reward, terminal, truncated, ended, score, length)
 
     def receive(self) -> Batch:

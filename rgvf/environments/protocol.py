@@ -36,6 +36,17 @@ class Environment(Protocol):
     def step(self, state: State, action: Int[Array, ""], key: Key[Array, ""]) -> tuple[State, Step]: ...
 
 
+def check_environment(environment: Environment) -> None:
+    """ValueError where `reset` and `step` do not show what `observation_shape` says."""
+    key, action = jax.random.key(0), jax.ShapeDtypeStruct((), jnp.int32)
+    state, first = jax.eval_shape(environment.reset, key)
+    _, step = jax.eval_shape(environment.step, state, action, key)
+    for name, shown in (("reset", first), ("step", step.observation)):
+        if tuple(shown.shape) != tuple(environment.observation_shape):
+            expected = f"`observation_shape` says {tuple(environment.observation_shape)}"
+            raise ValueError(f"`{name}` shows an observation of shape {tuple(shown.shape)}, but {expected}")
+
+
 def step_or_reset(
     environment: Environment, state: State, ended: Bool[Array, ""], action: Int[Array, ""], key: Key[Array, ""]
 ) -> tuple[State, Step]:

@@ -116,6 +116,8 @@ def environment_of(source: Source, own: Environment | None = None) -> Environmen
 
 def _check_environment(environment: Any) -> None:
     """ValueError where something that an environment must have is not there."""
+    if isinstance(environment, type):
+        raise ValueError(f"an environment must be made first: {environment.__name__}(…), not {environment.__name__}")
     for name in ("actions", "observation_shape", "reset", "step"):
         if not hasattr(environment, name):
             raise ValueError(f"an environment needs `{name}`, and {type(environment).__name__} has none")

@@ -19,7 +19,7 @@ import optax
 from jaxtyping import Array, Float, Key
 
 from rgvf.agents import REPRESENTATION, Agent, Learner, Trained, ValueTask
-from rgvf.agents.config import require
+from rgvf.agents.config import require, settle
 from rgvf.analysis import estimate
 from rgvf.auxiliary import GVFTask, questions
 from rgvf.environments import GridWorld
@@ -72,6 +72,7 @@ class GridConfig:
     """How often the value function is measured on the way."""
 
     def __post_init__(self) -> None:
+        settle(self)
         counts = ("seeds", "frames", "actors", "steps", "hidden", "evaluations")
         require(self, "at least 1", lambda x: x >= 1, *counts)
         require(self, "in [0, 1)", lambda x: 0 <= x < 1, "discount", "question_discount")

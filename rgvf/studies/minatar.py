@@ -13,11 +13,11 @@ from rgvf.agents import AgentConfig
 from rgvf.agents.config import require
 from rgvf.analysis import (
     estimate,
-    interquartile_interval,
     interquartile_mean,
+    interquartile_means_drawn_anew,
+    interval,
     intervals,
     learning_panels,
-    stratified_bootstrap,
 )
 from rgvf.environments.games import MINATAR_GAMES
 from rgvf.studies.claims import Claim
@@ -29,8 +29,10 @@ from rgvf.training.config import RunConfig
 STOPPED = "-stop-gradient"
 _BOTH = ("rgvf", "mhvp", "pixel-control", "curl")
 _ABLATIONS = ("rgvf-no-actions", "rgvf-shallow", "rgvf-discounted-sum")
+UNIT = "a2c"
+"""The agent whose mean in a game the others are measured by."""
 AGENTS = (
-    "a2c",
+    UNIT,
     *(f"{task}{mode}" for task in _BOTH for mode in (STOPPED, "")),
     *(f"{task}{STOPPED}" for task in _ABLATIONS),
 )
@@ -100,7 +102,7 @@ class MinAtarStudy(RunsStudy):
 
     def conclude(self, config: MinAtarConfig, results: Mapping[str, Result], folder: StudyFolder) -> Conclusion:
         curves = {variant: Curves.from_json(result) for variant, result in results.items()}
-        scores = normalised(curves)
+        scores = final_returns(curves)
         claims = check(scores)
         write_curves(folder, curves)
         games = whole_games(curves)
@@ -118,34 +120,36 @@ def whole_games(curves: Mapping[str, Curves]) -> list[str]:
     return [game for game in MINATAR_GAMES if all(f"{game}.{agent}" in curves for agent in _agents(curves))]
 
 
-def normalised(curves: Mapping[str, Curves]) -> dict[str, np.ndarray]:
-    """Final returns by agent, [games, seeds], in units of A2C's mean in the same game.
-
-    Only of games that have all, and in which A2C scored at all.
-    """
+def final_returns(curves: Mapping[str, Curves]) -> dict[str, np.ndarray]:
+    """By agent, [games, seeds]; only of games that have all agents, and in which A2C scored at all."""
     agents = _agents(curves)
-    if "a2c" not in agents:
+    if UNIT not in agents:
         return {}
-    unit = {game: curves[f"{game}.a2c"].final.mean() for game in whole_games(curves)}
-    games = [game for game, mean in unit.items() if mean > 0]
+    games = [game for game in whole_games(curves) if curves[f"{game}.{UNIT}"].final.mean() > 0]
     if not games:
         return {}
-    return {agent: np.stack([curves[f"{game}.{agent}"].final / unit[game] for game in games]) for agent in agents}
+    return {agent: np.stack([curves[f"{game}.{agent}"].final for game in games]) for agent in agents}
+
+
+def aggregate(scores: Mapping[str, np.ndarray]) -> dict[str, float]:
+    """The interquartile mean over games and seeds of each agent, in units of A2C's mean in each game."""
+    return {agent: interquartile_mean(each / scores[UNIT].mean(1, keepdims=True)) for agent, each in scores.items()}
 
 
 def check(scores: Mapping[str, np.ndarray]) -> list[Claim]:
     """The paper's claims, on the interquartile mean over games and seeds."""
+    means = aggregate(scores)
+    drawn = interquartile_means_drawn_anew(scores, UNIT) if scores else {}
 
     def beats(claim: str, better: str, worse: str) -> Claim:
         asked = (
             f"interquartile mean of {better} above that of {worse}, in units of A2C's mean in each game: the 95 % "
-            "bootstrap interval of the difference (seeds drawn anew within each game) lies above 0"
+            "bootstrap interval of the difference (seeds drawn anew within each game, A2C's too) lies above 0"
         )
         if better not in scores or worse not in scores or scores[better].shape[1] < 2:
             return Claim(claim, asked, None)
-        both = {name: scores[name] for name in (better, worse)}
-        low, high = stratified_bootstrap(scores[better], scores[worse])
-        figures: dict[str, Any] = {name: interquartile_mean(each) for name, each in both.items()}
+        low, high = interval(drawn[better] - drawn[worse])
+        figures: dict[str, Any] = {name: means[name] for name in (better, worse)}
         return Claim(claim, asked, low > 0, {**figures, "difference, 95 % interval": [low, high]})
 
     ours = f"rgvf{STOPPED}"
@@ -164,13 +168,14 @@ def check(scores: Mapping[str, np.ndarray]) -> list[Claim]:
 
 def _table(curves: Mapping[str, Curves], scores: Mapping[str, np.ndarray]) -> list[tuple[str, ...]]:
     games = [game for game in MINATAR_GAMES if any(variant.startswith(f"{game}.") for variant in curves)]
-    table = [("agent", *games, "interquartile mean / a2c")]
+    table = [("agent", *games, f"interquartile mean / {UNIT}")]
+    means = aggregate(scores)
     for agent in AGENTS:
         found = [curves.get(f"{game}.{agent}") for game in games]
         if not any(found):
             continue
         cells = ["" if each is None else "{:.1f} ± {:.1f}".format(*estimate(each.final)) for each in found]
-        whole = f"{interquartile_mean(scores[agent]):.2f}" if agent in scores else ""
+        whole = f"{means[agent]:.2f}" if agent in means else ""
         table.append((agent, *cells, whole))
     return table
 
@@ -183,9 +188,10 @@ def _draw(curves: Mapping[str, Curves], scores: Mapping[str, np.ndarray], folder
     pictures = [learning_panels(folder / "curves.png", panels, "MinAtar: mean return of the last 100 games", "return")]
     if scores:
         found: dict[str, tuple[float, float, float]] = {}
-        for agent, each in scores.items():
-            low, high = interquartile_interval(each)
-            found[agent] = low, interquartile_mean(each), high
+        drawn = interquartile_means_drawn_anew(scores, UNIT)
+        for agent, mean in aggregate(scores).items():
+            low, high = interval(drawn[agent])
+            found[agent] = low, mean, high
         title = "MinAtar: interquartile mean over games and seeds, 95 % bootstrap interval"
         pictures.append(intervals(folder / "aggregate.png", found, title, "final return / A2C's mean in the game"))
     return pictures

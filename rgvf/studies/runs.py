@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from rgvf.agents import AgentConfig
-from rgvf.agents.config import require
+from rgvf.agents.config import require, settle
 from rgvf.studies.folder import StudyFolder
 from rgvf.studies.study import Result
 from rgvf.training.config import RunConfig
@@ -79,6 +79,7 @@ class RunsConfig(ABC):
     """Checkpoints of a variant on its way."""
 
     def __post_init__(self) -> None:
+        settle(self)
         require(self, "at least 1", lambda x: x >= 1, "seeds", "frames", "hidden", "points", "checkpoints")
 
     @abstractmethod

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rgvf.agents.config import AgentConfig, require
+from rgvf.agents.config import AgentConfig, require, settle
 from rgvf.environments.sources import parse_source
 
 
@@ -44,6 +44,7 @@ class RunConfig:
     def __post_init__(self) -> None:
         if not isinstance(self.agent, AgentConfig):
             raise ValueError(f"agent must be an AgentConfig, not {self.agent!r}")
+        settle(self)
         whole = ("frames", "seeds", "actors", "steps", "log_every", "checkpoint_every")
         require(self, "at least 1", lambda x: x >= 1, *whole)
         require(self, "at least 0", lambda x: x >= 0, "seed", "processes", "clip_rewards")
@@ -59,8 +60,7 @@ class RunConfig:
         """The configuration that `to_json` wrote; ValueError where the text is anything else."""
         try:
             data = json.loads(text)
-            agent = AgentConfig(**{**data["agent"], "c": tuple(data["agent"]["c"])})
-            return cls(**{**data, "agent": agent})
+            return cls(**{**data, "agent": AgentConfig(**data["agent"])})
         except (TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"not the configuration of a run: {error}") from None
 

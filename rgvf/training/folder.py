@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import fcntl
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -17,6 +19,7 @@ from rgvf.training.config import RunConfig
 
 GIVEN = "questions.given.json"
 """A question network of the user's own: a run must not depend on a file elsewhere."""
+LOCK = ".lock"
 KEPT = 2
 """Checkpoints that are kept: the newest, and one more in case it is damaged."""
 
@@ -31,12 +34,13 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._metrics: IO[bytes] | None = None
+        self._lock: IO[bytes] | None = None
 
     @classmethod
     def create(cls, path: Path, config: RunConfig) -> RunFolder:
         """A new folder. RunError where it holds anything already, or cannot be written."""
         try:
-            if path.exists() and (not path.is_dir() or any(path.iterdir())):
+            if path.exists() and not _is_a_beginning(path):
                 holds_run = (path / "config.json").exists()
                 hint = f"go on with it (rgvf train --resume {path}), or choose" if holds_run else "choose"
                 raise RunError(
@@ -45,6 +49,7 @@ class RunFolder:
             given = Path(config.agent.questions).read_bytes() if config.agent.questions else None
             (path / "checkpoints").mkdir(parents=True, exist_ok=True)
             folder = cls(path)
+            folder.lock()
             if given is not None:
                 write_atomically(path / GIVEN, given)
             folder.save_config(config)
@@ -64,6 +69,20 @@ class RunFolder:
             raise RunError(f"{path} holds no run that can be read: {reason}") from None
         return cls(path), _with_questions(config, str(path / GIVEN))
 
+    def lock(self) -> None:
+        """Keep other processes from training in this folder until it is closed. RunError where one does."""
+        try:
+            self._lock = (self.path / LOCK).open("wb")
+        except OSError as error:
+            raise RunError(f"cannot write to the folder {self.path}: {error.strerror or error}") from None
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self.close()
+            raise RunError(f"{self.path} is being trained in by another process") from None
+        except OSError:
+            pass  # a file system without locks
+
     def save_config(self, config: RunConfig) -> None:
         write_atomically(self.path / "config.json", _with_questions(config, GIVEN).to_json())
 
@@ -82,30 +101,44 @@ class RunFolder:
         self._metrics.flush()
         return self._metrics.tell()
 
-    def cut_metrics(self, length: int) -> None:
-        """Take back what was written after a checkpoint."""
-        self.close()
+    def cut_metrics(self, length: int) -> int:
+        """Take back what was written after a checkpoint; returns the length, less where lines were lost."""
+        self._close_metrics()
         path = self.path / "metrics.jsonl"
-        if not path.exists():
-            path.touch()
-        with path.open("r+b") as file:
-            if file.seek(0, 2) < length:
-                raise RunError(f"{path} is shorter than when the checkpoint was written; it cannot be gone on with")
+        with path.open("ab") as file:
+            length = min(length, file.seek(0, os.SEEK_END))
             file.truncate(length)
+        return length
 
-    def close(self) -> None:
+    def _close_metrics(self) -> None:
         if self._metrics is not None:
             self._metrics.close()
             self._metrics = None
+
+    def __enter__(self) -> RunFolder:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._close_metrics()
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
 
     def checkpoints(self) -> list[Path]:
         """Newest first."""
         return sorted((self.path / "checkpoints").glob("*.safetensors"), reverse=True)
 
     def save_checkpoint(self, frames: int, arrays: Mapping[str, np.ndarray], facts: Mapping[str, Any]) -> Path:
-        """Write one more and delete those that are no longer kept."""
+        """Write one more, which takes the metrics so far for granted, and delete those that are no longer kept."""
         path = self.path / "checkpoints" / f"{frames:012d}.safetensors"
         try:
+            if self._metrics is not None:
+                os.fsync(self._metrics.fileno())
+            for broken in path.parent.glob(".*.safetensors.*"):  # of a process that was killed
+                broken.unlink(missing_ok=True)
             save_checkpoint(path, arrays, facts)
         except OSError as error:
             kept = self.checkpoints()
@@ -126,6 +159,12 @@ class RunFolder:
         if complaints:
             raise RunError(f"no checkpoint of {self.path} can be read: {complaints[0]}")
         return None, complaints
+
+
+def _is_a_beginning(path: Path) -> bool:
+    """Whether a folder holds nothing but what a run that was killed at once leaves behind."""
+    left = {each.name for each in path.iterdir() if not each.name.startswith(".")} if path.is_dir() else {str(path)}
+    return left <= {"checkpoints", GIVEN} and not any(path.glob("checkpoints/*"))
 
 
 def _with_questions(config: RunConfig, path: str) -> RunConfig:

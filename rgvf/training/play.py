@@ -12,6 +12,7 @@ import numpy as np
 
 from rgvf.agents import make_questions
 from rgvf.environments.device_games import DeviceGame, DeviceGames
+from rgvf.environments.games import FRAME_CAP
 from rgvf.environments.host import Game, HostSpec
 from rgvf.environments.sources import (
     AtariSource,
@@ -28,6 +29,8 @@ from rgvf.trajectory import Transition
 
 ABREAST = 16
 """Games that are played side by side."""
+MOST_STEPS = FRAME_CAP // 4
+"""Of a game that is evaluated: as many as a game of Atari can have."""
 
 
 class Eyes:
@@ -47,17 +50,19 @@ class Eyes:
 
 
 def source_of(agent: TrainedAgent, sticky: float | None) -> Source:
-    """Where the agent was trained; `sticky`: with another probability that actions stick, where there is one."""
+    """Where the agent was trained; `sticky`: with another probability that actions stick."""
     source = parse_source(agent.config.env)
-    if sticky is not None and isinstance(source, AtariSource | MinAtarSource):
-        return dataclasses.replace(source, sticky=sticky)
-    return source
+    if not sticky and not isinstance(source, AtariSource | MinAtarSource):
+        return source
+    if not isinstance(source, AtariSource | MinAtarSource):
+        raise ValueError(f"actions cannot be made to stick in {agent.config.env}, only in atari/ and minatar/ games")
+    return source if sticky is None else dataclasses.replace(source, sticky=sticky)
 
 
 def _games(agent: TrainedAgent, source: Source, seeds: list[int], processes: int) -> Workers | DeviceGames:
     """Several games of a source side by side."""
     compiled = environment_of(source, agent.environment)
-    return Workers(source, seeds, processes or None) if compiled is None else DeviceGames(compiled, seeds)
+    return Workers(source, seeds, processes or None) if compiled is None else DeviceGames(compiled, seeds, MOST_STEPS)
 
 
 def _game(agent: TrainedAgent, source: Source, seed: int) -> Game | DeviceGame:
@@ -76,7 +81,11 @@ def evaluate(
 ) -> np.ndarray:
     """Unclipped returns of whole games: [games].
 
-    Every environment plays the same number of games (or one more), so that short games do not count more often.
+    Every environment plays the same number of games (or one more), so that short games do not count more often. A game
+    inside the compiled program that has not ended after `MOST_STEPS` is cut off there.
+
+    Raises:
+        ValueError: a game elsewhere has not ended by then; or actions cannot stick there.
     """
     n = min(games, ABREAST)
     quota = np.full(n, games // n) + (np.arange(n) < games % n)
@@ -93,6 +102,8 @@ def evaluate(
             for i in np.flatnonzero(now.game_over):
                 if len(scores[i]) < quota[i]:
                     scores[i].append(float(now.game_return[i]))
+            if now.game_length.max() > MOST_STEPS:
+                raise ValueError(f"a game of {agent.config.env} has not ended after {MOST_STEPS:,} steps")
     return np.concatenate([np.array(each) for each in scores])
 
 
@@ -107,9 +118,13 @@ class Recording(NamedTuple):
     reward: np.ndarray  # [T], unclipped
     answers: dict[str, np.ndarray]  # [T, n_p] for each task that asks questions
     happened: dict[str, np.ndarray]
-    """[T, n_p]: what the answers turned out to be; NaN where another action was taken than the question asks about."""
+    """[T, n_p]: what the answers turned out to be; NaN where another action was taken than the question asks about.
+
+    As in training, what comes after an episode that was cut off, or after the recording, is what the agent answers at
+    its end.
+    """
     realised: np.ndarray
-    """[T]: the discounted, clipped return that followed, as the value predicts it."""
+    """[T]: the discounted, clipped return that followed, as the value predicts it; the same holds of its end."""
 
 
 def record(
@@ -132,7 +147,7 @@ def record(
             dummy = now.terminal or now.truncated
             now = game.step(action)
             shown.append(seen[0])
-            facts = np.array([action, now.reward, now.terminal, now.truncated, dummy])
+            facts = np.array([action, now.reward, now.terminal, dummy])
             rows.append((screen, looked["policy"], looked["value"], looked["answers"], facts))
             if now.game_over:
                 break
@@ -144,30 +159,41 @@ def record(
 
 def _told(agent: TrainedAgent, rows: list[tuple[Any, ...]], shown: np.ndarray) -> Recording:
     screens, policy, value, answers, facts = zip(*rows, strict=True)
-    action, reward, terminal, truncated, dummy = np.stack(facts).T
-    action, dummy = action.astype(np.int32), dummy > 0
-    ends = (terminal > 0) | (truncated > 0) | dummy
+    action, reward, terminal, dummy = np.stack(facts).T
+    action, terminal, dummy = action.astype(np.int32), terminal > 0, dummy > 0
     clip = agent.config.clip_rewards
     clipped = (np.clip(reward, -clip, clip) if clip else reward).astype(np.float32)
-    happened = {task: _what_happened(agent, task, shown, action, clipped, ends) for task in agent.questions}
-    realised = np.zeros(len(rows) + 1)
-    for t in reversed(range(len(rows))):
-        realised[t] = clipped[t] + (0.0 if ends[t] else agent.config.agent.discount * realised[t + 1])
+    last = agent.look(shown[-1])
+    told = {task: np.stack([each[task] for each in (*answers, last["answers"])]) for task in agent.questions}
+    lived = _Lived(shown, action, clipped, terminal, dummy)
+    happened = {task: _what_happened(agent, task, lived, told[task]) for task in agent.questions}
+    realised = np.array([*value, last["value"]], float)
+    for t in reversed(np.flatnonzero(~dummy)):
+        realised[t] = clipped[t] + (0.0 if terminal[t] else agent.config.agent.discount * realised[t + 1])
     for values in (realised[:-1], *happened.values()):
         values[dummy] = np.nan
-    told = {task: np.stack([each[task] for each in answers]) for task in agent.questions}
-    return Recording(list(screens), np.stack(policy), np.stack(value), action, reward, told, happened, realised[:-1])
+    before = {task: each[:-1] for task, each in told.items()}
+    return Recording(list(screens), np.stack(policy), np.stack(value), action, reward, before, happened, realised[:-1])
 
 
-def _what_happened(
-    agent: TrainedAgent, task: str, shown: np.ndarray, action: np.ndarray, reward: np.ndarray, ends: np.ndarray
-) -> np.ndarray:
+class _Lived(NamedTuple):
+    """T steps; on a dummy one an episode began, and nothing was chosen."""
+
+    shown: np.ndarray  # [T + 1, *observation]
+    action: np.ndarray
+    reward: np.ndarray
+    terminal: np.ndarray
+    dummy: np.ndarray
+
+
+def _what_happened(agent: TrainedAgent, task: str, lived: _Lived, answers: np.ndarray) -> np.ndarray:
     """The target equation, backwards from the end, with what really came in place of what was predicted."""
     network, feature = make_questions(agent.config.agent, agent.world, agent.seed, task)
-    step = Transition(jnp.asarray(shown[:-1]), jnp.asarray(action), jnp.asarray(reward), jnp.asarray(shown[1:]))
+    before, after = jnp.asarray(lived.shown[:-1]), jnp.asarray(lived.shown[1:])
+    step = Transition(before, jnp.asarray(lived.action), jnp.asarray(lived.reward), after)
     features = np.asarray(eqx.filter_jit(feature)(step))
-    happened = np.zeros((len(action) + 1, network.n_predictions), np.float32)
-    for t in reversed(range(len(action))):
-        came = targets(network.table, features[t], happened[t + 1], ends[t])
-        happened[t] = np.where(mask(network.table, action[t : t + 1])[0], came, np.nan)
+    happened = answers.copy()
+    for t in reversed(np.flatnonzero(~lived.dummy)):
+        came = targets(network.table, features[t], happened[t + 1], lived.terminal[t])
+        happened[t] = np.where(mask(network.table, lived.action[t : t + 1])[0], came, np.nan)
     return happened[:-1]

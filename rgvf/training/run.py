@@ -10,10 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
+import equinox as eqx
+import jax
 import numpy as np
 
 from rgvf.agents import make_learner, question_networks
-from rgvf.environments.protocol import Environment
+from rgvf.environments.protocol import Environment, check_environment
 from rgvf.environments.sources import environment_of, parse_source
 from rgvf.environments.workers import WorkerError, Workers
 from rgvf.interrupt import GracefulStop
@@ -48,6 +50,8 @@ class _Silent:
 
 
 _SILENT = _Silent()
+MAY_CHANGE = {"frames", "processes", "wandb"}
+"""What a run can go on with another value of."""
 
 
 @contextmanager
@@ -79,8 +83,10 @@ def train(
         RunError: the folder cannot be used, or something broke; what was saved can be resumed.
     """
     _check(config, environment)
-    with _Run(config, RunFolder.create(Path(out), config), listener, environment) as run, _asked(should_stop) as stop:
-        return _carry_on([run], stop)
+    with ExitStack() as opened:
+        folder = opened.enter_context(RunFolder.create(Path(out), config))
+        run = opened.enter_context(_Run(config, folder, listener, environment))
+        return _carry_on([run], opened.enter_context(_asked(should_stop)))
 
 
 def resume(
@@ -93,16 +99,17 @@ def resume(
     """Go on with a run exactly where its last checkpoint left it; returns whether it came to its end.
 
     Args:
-        config: the run's own by default; another may only have more frames.
+        config: the run's own by default; another may only have more frames, and other `processes` and `wandb`.
 
     Raises:
         RunError: there is no such run, or something broke.
         ValueError: the run is another one.
     """
-    folder, config = _opened(Path(out), config)
-    with _Run(config, folder, listener, environment) as run, _asked(should_stop) as stop:
+    with ExitStack() as opened:
+        folder, config = _opened(Path(out), config)
+        run = opened.enter_context(_Run(config, opened.enter_context(folder), listener, environment))
         run.restore()
-        return _carry_on([run], stop)
+        return _carry_on([run], opened.enter_context(_asked(should_stop)))
 
 
 def _opened(out: Path, config: RunConfig | None) -> tuple[RunFolder, RunConfig]:
@@ -110,11 +117,10 @@ def _opened(out: Path, config: RunConfig | None) -> tuple[RunFolder, RunConfig]:
     folder, saved = RunFolder.open(out)
     config = _with_kept_questions(config or saved, saved)
     changed = differences(saved, config)
-    if changed.keys() - {"frames"} or config.frames < saved.frames:
+    if changed.keys() - MAY_CHANGE or config.frames < saved.frames:
         told = ", ".join(f"{name} = {before}, not {now}" for name, (before, now) in changed.items())
         raise ValueError(f"the run in {out} has {told}; only more frames can be asked for")
-    if config != saved:
-        folder.save_config(config)
+    folder.lock()
     return folder, config
 
 
@@ -129,7 +135,10 @@ def _with_kept_questions(config: RunConfig, saved: RunConfig) -> RunConfig:
 def _check(config: RunConfig, environment: Environment | None) -> None:
     """Whatever is wrong must show before anything is written."""
     check_loggers(config)
-    make_learner(config.agent, world_of_source(parse_source(config.env), environment), config.seed)
+    world = world_of_source(parse_source(config.env), environment)
+    if environment is not None:
+        check_environment(environment)
+    eqx.filter_eval_shape(make_learner(config.agent, world, config.seed).init, jax.random.key(0))
 
 
 def train_together(
@@ -158,17 +167,17 @@ def train_together(
         if environment_of(parse_source(config.env), environment) is None:
             raise ValueError(f"{config.env} does not run inside the compiled program: train its runs one by one")
         _check(config, environment)
-    with ExitStack() as open_runs:
+    with ExitStack() as opened:
         started: list[_Run] = []
         for (folder_name, config), listener in zip(runs.items(), listeners or [_SILENT] * len(runs), strict=True):
             out = Path(folder_name)
             begun = (out / "config.json").exists()
             folder = _opened(out, config)[0] if begun else RunFolder.create(out, config)
-            run = open_runs.enter_context(_Run(config, folder, listener, environment))
+            run = opened.enter_context(_Run(config, opened.enter_context(folder), listener, environment))
             if begun:
                 run.restore()
             started.append(run)
-        return _carry_on(started, open_runs.enter_context(_asked(should_stop)))
+        return _carry_on(started, opened.enter_context(_asked(should_stop)))
 
 
 def _carry_on(runs: Sequence[_Run], should_stop: Callable[[], bool]) -> bool:
@@ -226,7 +235,6 @@ class _Run:
 
     def __exit__(self, *raised: object) -> None:
         self.loop.close()
-        self.folder.close()
         if self.loggers is not None:
             self.loggers.close()
 
@@ -250,7 +258,10 @@ class _Run:
     def open(self) -> None:
         """Make ready to go on from here."""
         self.loggers = Loggers(self.folder.path, self.config, self.frames)
-        self.folder.cut_metrics(self.metrics_length)
+        length = self.folder.cut_metrics(self.metrics_length)
+        if length < self.metrics_length:
+            self.listener.warn(f"{self.folder.path / 'metrics.jsonl'} has lost lines; going on without them")
+            self.metrics_length = length
         with self._broken_can_go_on():
             if not self.updates:
                 self.save()
@@ -311,9 +322,11 @@ class _Run:
         found, complaints = self.folder.load_checkpoint()
         for complaint in complaints:
             self.listener.warn(f"{complaint}; going on from the one before it")
-        if found is None:
-            return
-        arrays, facts = found
+        if found is not None:
+            self._take_over(*found)
+        self.folder.save_config(self.config)  # which may have more frames now
+
+    def _take_over(self, arrays: Mapping[str, np.ndarray], facts: Mapping[str, Any]) -> None:
         try:
             self.state = self.loop.restore(self.state, arrays)
             self.metrics.restore(facts["metrics"])

@@ -60,6 +60,8 @@ class TrainedAgent:
         shown, shape = jnp.asarray(observation), self.world.observation_shape
         if shown.shape[shown.ndim - len(shape) :] != shape:
             raise ValueError(f"observations must end in axes of {shape}, not {shown.shape}")
+        if self.world.of_bytes and shown.dtype != jnp.uint8:
+            raise ValueError(f"observations must be bytes (uint8), not {shown.dtype}")
         return self._look(self.agent, shown)
 
     def represent(self, observation: Shaped[Any, "*batch *observation"]) -> Float[Array, "*batch size"]:

@@ -10,12 +10,12 @@ from rgvf.environments.sources import Source, environment_of, spec_of
 
 def world_of(spec: HostSpec) -> World:
     """Of a game on the host: a stack of images becomes the channels of one."""
-    shape = spec.observation_shape
+    shape, of_bytes = spec.observation_shape, spec.observation_dtype == "uint8"
     if len(shape) == 2:
-        return World((*shape, spec.stack), spec.actions, stacked=spec.stack > 1)
+        return World((*shape, spec.stack), spec.actions, stacked=spec.stack > 1, of_bytes=of_bytes)
     if spec.stack > 1:
         raise ValueError(f"only images without channels can be stacked, not observations of shape {shape}")
-    return World(shape, spec.actions)
+    return World(shape, spec.actions, of_bytes=of_bytes)
 
 
 def world_of_environment(environment: Environment) -> World:

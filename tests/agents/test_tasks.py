@@ -149,7 +149,7 @@ def test_a_dummy_step_is_seen_by_no_loss(task):
 
 @pytest.mark.parametrize("task", [task for task in TASKS if task != "curl"])  # CURL has no targets
 def test_nothing_is_bootstrapped_across_the_end_of_an_episode(task):
-    """What comes after a terminal step changes no target before it: only the last environment's loss may move."""
+    """What comes after a terminal step changes no target before it, and nothing but the flag tells that it is one."""
     experience = batch()
     alone = jax.tree.map(lambda x: x[:, :1], experience)
     changed = alone._replace(
@@ -159,6 +159,13 @@ def test_nothing_is_bootstrapped_across_the_end_of_an_episode(task):
     )
     upto_end = partial(_loss_of_steps, task, 2)
     np.testing.assert_allclose(upto_end(alone), upto_end(changed), rtol=1e-5)
+    endless = alone._replace(terminal=jnp.zeros_like(alone.terminal))
+    if task not in ("rgvf-shallow", "reward-prediction"):  # which look one step ahead only
+        assert abs(upto_end(alone) / upto_end(endless) - 1) > 1e-4
+    if task in ("mhvp", "termination-prediction"):  # whose features are not of the screen
+        elsewhere = alone._replace(observation=alone.observation.at[2].set(9))
+        np.testing.assert_allclose(upto_end(alone), upto_end(elsewhere), rtol=1e-5)
+        assert abs(upto_end(endless) / upto_end(elsewhere._replace(terminal=endless.terminal)) - 1) > 1e-4
 
 
 def _loss_of_steps(task, steps, trajectory):

@@ -4,11 +4,11 @@ import pytest
 from rgvf.analysis import (
     clearly_lower,
     estimate,
-    interquartile_interval,
     interquartile_mean,
+    interquartile_means_drawn_anew,
+    interval,
     line_of_best_fit,
     slope_interval,
-    stratified_bootstrap,
 )
 
 
@@ -21,21 +21,46 @@ def test_the_interquartile_mean_is_the_mean_of_the_middle_half():
     assert interquartile_mean(rng.normal(3, 1, size=20_000)) == pytest.approx(3, abs=0.05)
 
 
-def test_the_bootstrap_interval_covers_the_truth_about_as_often_as_it_says():
+def test_the_bootstrap_interval_covers_the_truth_though_the_unit_is_unsure():
+    """A unit that differs much from seed to seed makes everything measured by it unsure, and itself not."""
     rng = np.random.default_rng(1)
-    covered = 0
-    for _ in range(60):
-        a, b = rng.normal(1.0, 1.0, size=(3, 12)), rng.normal(0.0, 1.0, size=(3, 12))
-        low, high = stratified_bootstrap(a, b, resamples=200)
-        covered += low < 1.0 < high
-    assert 50 <= covered <= 60
+    covered = covered_by_a_known_unit = 0
+    for _ in range(100):
+        scores = {"unit": rng.normal(10.0, 4.0, size=(3, 12)), "other": rng.normal(20.0, 1.0, size=(3, 12))}
+        drawn = interquartile_means_drawn_anew(scores, "unit", resamples=400)
+        low, high = interval(drawn["other"])
+        covered += low < 2.0 < high
+        known = scores["other"] / scores["unit"].mean(1, keepdims=True)
+        slow = [interquartile_mean(np.stack([rng.choice(row, 12) for row in known])) for _ in range(100)]
+        covered_by_a_known_unit += interval(np.array(slow))[0] < 2.0 < interval(np.array(slow))[1]
+    assert covered >= 85
+    assert covered_by_a_known_unit < 60
+
+
+def test_the_bootstrap_is_what_it_says():
+    """Against a plain loop over draws; the middle of what is drawn lies where the scores are."""
+    rng = np.random.default_rng(2)
+    scores = {"unit": rng.gamma(4.0, 2.0, size=(2, 6)), "a": rng.gamma(5.0, 2.0, size=(2, 6))}
+    plain = []
+    for _ in range(4000):
+        unit, a = (np.stack([rng.choice(row, 6) for row in scores[name]]) for name in ("unit", "a"))
+        unit_means = unit.mean(1, keepdims=True)
+        plain.append(interquartile_mean(a / unit_means) - interquartile_mean(unit / unit_means))
+    drawn = interquartile_means_drawn_anew(scores, "unit", resamples=4000)
+    np.testing.assert_allclose(interval(drawn["a"] - drawn["unit"]), interval(np.array(plain)), atol=0.06)
 
 
 def test_games_are_not_mixed_in_the_bootstrap():
     """Seeds are drawn within their game: without spread inside the games there is no uncertainty."""
-    a, b = np.array([[1.0] * 5, [9.0] * 5]), np.array([[0.0] * 5, [0.0] * 5])
-    low, high = stratified_bootstrap(a, b)
-    assert low == high == interquartile_mean(a)
+    scores = {"unit": np.array([[2.0] * 5, [3.0] * 5]), "a": np.array([[2.0] * 5, [27.0] * 5])}
+    drawn = interquartile_means_drawn_anew(scores, "unit")
+    assert interval(drawn["a"]) == pytest.approx((5.0, 5.0))  # halfway between 1 and 9
+    assert interval(drawn["unit"]) == pytest.approx((1.0, 1.0))
+
+
+def test_a_unit_of_zero_is_never_divided_by():
+    scores = {"unit": np.array([[0.0, 0.0, 3.0]]), "a": np.array([[1.0, 2.0, 3.0]])}
+    assert all(np.isfinite(each).all() for each in interquartile_means_drawn_anew(scores, "unit").values())
 
 
 def test_means_and_paired_differences():
@@ -57,11 +82,3 @@ def test_the_line_of_best_fit_is_numpy_s_and_its_slope_is_covered():
         low, high = slope_interval(x, y)
         covered += low < -0.5 < high
     assert 33 <= covered <= 40
-
-
-def test_the_interval_of_one_interquartile_mean():
-    rng = np.random.default_rng(3)
-    scores = rng.normal(2.0, 1.0, size=(5, 10))
-    low, high = interquartile_interval(scores)
-    assert low < interquartile_mean(scores) < high
-    assert high - low == pytest.approx(4 * 1.2 / np.sqrt(50), rel=0.5)

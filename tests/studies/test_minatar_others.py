@@ -12,7 +12,7 @@ from rgvf.auxiliary import GVFTask
 from rgvf.environments.sources import parse_source
 from rgvf.studies import find_study, run_study, runs
 from rgvf.studies.folder import StudyFolder
-from rgvf.studies.minatar import AGENTS, TUNED, MinAtarConfig, normalised
+from rgvf.studies.minatar import AGENTS, TUNED, MinAtarConfig, final_returns
 from rgvf.studies.minatar_robustness import RANGES, VARIANTS, RobustnessConfig, check, samples
 from rgvf.studies.minatar_tuning import VARIANTS as TRIED
 from rgvf.studies.minatar_tuning import TuningConfig, best, tried
@@ -135,9 +135,9 @@ def test_results_of_another_agent_are_not_taken_for_this_one_s():
 def test_a_game_in_which_a2c_never_scored_is_no_unit():
     curves = {f"{game}.{agent}": Curves([1], np.ones((2, 1))) for game in ("Breakout", "Freeway") for agent in AGENTS}
     curves["Freeway.a2c"] = Curves([1], np.zeros((2, 1)))
-    assert normalised(curves)["rgvf"].shape == (1, 2)
+    assert final_returns(curves)["rgvf"].shape == (1, 2)
     curves["Breakout.a2c"] = curves["Freeway.a2c"]
-    assert normalised(curves) == {}
+    assert final_returns(curves) == {}
 
 
 def test_what_another_process_has_finished_meanwhile_is_concluded_too(tmp_path):

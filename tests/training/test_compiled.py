@@ -15,6 +15,8 @@ import pytest
 
 import rgvf
 from rgvf.agents import AgentConfig
+from rgvf.environments.protocol import Step
+from rgvf.training import play
 from rgvf.training.config import RunConfig
 from rgvf.training.device import Tally
 from rgvf.training.loop import RECENT
@@ -89,6 +91,59 @@ def test_scores_are_kept_in_order_however_many_end_at_once():
     assert tally.newest(RECENT) == told[-RECENT:]
 
 
+class Endless:
+    """Reward 1 for ever."""
+
+    actions = ("go", "stay")
+    observation_shape: tuple[int, ...] = (2, 2, 1)
+
+    def reset(self, key):
+        return jnp.float32(0), jnp.zeros((2, 2, 1))
+
+    def step(self, state, action, key):
+        return state + 1, Step(jnp.full((2, 2, 1), state), jnp.float32(1), jnp.bool_(False), jnp.bool_(False))
+
+
+class Mistaken(Endless):
+    observation_shape = (3, 2, 1)
+
+
+class CutOff(Endless):
+    """Each episode is cut off after six steps."""
+
+    def step(self, state, action, key):
+        state, step = super().step(state, action, key)
+        return state, step._replace(truncated=state == 6)
+
+
+@pytest.mark.parametrize(("world", "cut_after"), [(Endless(), 10), (CutOff(), 6)])
+def test_what_comes_after_a_cut_is_what_the_agent_expects_there(tmp_path, world, cut_after):
+    """A discounted sum of rewards of 1 is known as far as they go; the rest is the agent's own value."""
+    agent = AgentConfig("mhvp", discount=0.9, horizons=3, hidden=8, representation="mlp")
+    config = RunConfig("own/Endless", agent, frames=40, actors=4, steps=5)
+    assert rgvf.train(config, tmp_path / "run", environment=world)
+    trained = rgvf.load(tmp_path / "run", environment=world)
+    film = record(trained, steps=10)
+    assert len(film.value) == cut_after
+    last = trained.look(np.full((1, 2, 2, 1), cut_after - 1, np.float32))
+    left = cut_after - np.arange(cut_after)
+    expected = (1 - 0.9**left) / 0.1 + 0.9**left * float(last["value"][0])
+    np.testing.assert_allclose(film.realised, expected, rtol=1e-4)
+    discounts = np.array([1 - 1 / h for h in (33, 66, 100)])
+    expected = (1 - discounts ** left[:, None]) / (1 - discounts) + discounts ** left[:, None] * last["answers"]["mhvp"]
+    np.testing.assert_allclose(film.happened["mhvp"], expected, rtol=1e-3)
+
+
+def test_a_game_that_never_ends_is_cut_off_when_it_is_evaluated(tmp_path, monkeypatch):
+    monkeypatch.setattr(play, "MOST_STEPS", 30)
+    config = RunConfig("own/Endless", AgentConfig("a2c", hidden=8, representation="mlp"), frames=40, actors=4, steps=5)
+    assert rgvf.train(config, tmp_path / "run", environment=Endless())
+    agent = rgvf.load(tmp_path / "run", environment=Endless())
+    np.testing.assert_array_equal(evaluate(agent, games=20), np.full(20, 30.0))
+    with pytest.raises(ValueError, match="cannot be made to stick in own/Endless"):
+        evaluate(agent, games=1, sticky=0.5)
+
+
 def test_an_environment_of_one_s_own_can_be_passed(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(tempfile, "mkdtemp", lambda: str(tmp_path))
     example = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "own_world.py"))
@@ -101,6 +156,8 @@ def test_an_environment_of_one_s_own_can_be_passed(tmp_path, monkeypatch, capsys
     for env, world, wrong in (
         ("minatar/Breakout", example["Walk"](), "is named own/NAME, not minatar/Breakout"),
         ("own/Walk", cast(Any, object()), "an environment needs `actions`, and object has none"),
+        ("own/Walk", example["Walk"], r"must be made first: Walk\(…\), not Walk"),
+        ("own/Walk", Mistaken(), r"`reset` shows an observation of shape \(2, 2, 1\), but `observation_shape` says"),
     ):
         with pytest.raises(ValueError, match=wrong):
             rgvf.train(RunConfig(env, AGENT), tmp_path / "wrong", environment=world)

@@ -1,5 +1,6 @@
 """Runs that are stopped, killed and damaged, and go on as if nothing had happened."""
 
+import dataclasses
 import json
 import os
 import random
@@ -108,7 +109,7 @@ def test_resuming_a_finished_run_changes_nothing(whole):
 
 
 def test_a_run_killed_before_its_first_checkpoint_starts_again(whole, tmp_path):
-    RunFolder.create(tmp_path / "run", CARTPOLE)
+    RunFolder.create(tmp_path / "run", CARTPOLE).close()
     assert resume(tmp_path / "run", CARTPOLE, Quiet(), lambda: False)
     assert_same(tmp_path / "run", whole["cartpole"])
 
@@ -116,7 +117,8 @@ def test_a_run_killed_before_its_first_checkpoint_starts_again(whole, tmp_path):
 def test_a_run_s_folder(whole):
     files = {p.name for p in whole["cartpole"].iterdir()}
     assert files == {
-        "config.json", "questions.seed-0.json", "questions.seed-1.json", "metrics.jsonl", "tensorboard", "checkpoints"
+        "config.json", "questions.seed-0.json", "questions.seed-1.json", "metrics.jsonl", "tensorboard", "checkpoints",
+        ".lock",
     }  # fmt: skip
     assert RunFolder.open(whole["cartpole"])[1] == CARTPOLE
     lines = final_state(whole["cartpole"])[2]
@@ -140,6 +142,56 @@ def test_the_trained_agent_comes_back(whole):
     assert agent.act(shown, jax.random.key(0)).shape == (3, 2)
     with pytest.raises(RunError, match="seeds 0 to 0, not 5"):
         rgvf.load(whole["breakout"], seed=5)
+
+
+def test_lost_lines_of_metrics_are_told_and_the_run_goes_on(whole, tmp_path):
+    folder, quiet = tmp_path / "run", Quiet()
+    train(CARTPOLE, folder, quiet, stop_after(20))
+    (folder / "metrics.jsonl").write_bytes(b"")
+    with pytest.raises(ValueError, match="only more frames"):
+        resume(folder, dataclasses.replace(CARTPOLE, frames=6000, actors=8), quiet)
+    assert RunFolder.open(folder)[1] == CARTPOLE  # what is refused changes nothing
+    assert resume(folder, dataclasses.replace(CARTPOLE, processes=1), quiet)  # another machine may have fewer cores
+    assert len(quiet.warnings) == 1
+    assert "has lost lines" in quiet.warnings[0]
+    arrays, there = final_state(folder)[0], final_state(whole["cartpole"])[0]
+    assert all(np.array_equal(array, there[name]) for name, array in arrays.items())
+
+
+def test_two_processes_never_train_in_one_folder(tmp_path):
+    def meddle():
+        with pytest.raises(RunError, match="being trained in by another process"):
+            resume(tmp_path / "run", None, Quiet(), lambda: True)
+        return True
+
+    assert not train(CARTPOLE, tmp_path / "run", Quiet(), meddle)
+    assert not resume(tmp_path / "run", None, Quiet(), lambda: True)
+
+
+def test_a_run_killed_at_once_does_not_block_its_folder(tmp_path):
+    (tmp_path / "run" / "checkpoints").mkdir(parents=True)
+    (tmp_path / "run" / ".config.json.4711").write_text("{")
+    assert not train(CARTPOLE, tmp_path / "run", Quiet(), lambda: True)
+    broken = tmp_path / "run" / "checkpoints" / ".000000000700.safetensors.4711"
+    broken.write_bytes(b"half")
+    assert resume(tmp_path / "run", None, Quiet())
+    assert not broken.exists()
+
+
+def test_what_cannot_be_made_shows_before_anything_is_written(tmp_path):
+    with pytest.raises(ValueError, match="an image of 10×10 is too small"):
+        train(RunConfig("minatar/Breakout", AgentConfig("a2c", representation="conv")), tmp_path / "run", Quiet())
+    assert not (tmp_path / "run").exists()
+
+
+def test_numbers_may_be_given_in_any_form():
+    config = RunConfig("gym/CartPole-v1", AgentConfig(c=0.5), frames=5e6, seed=np.int64(3))  # pyright: ignore
+    assert (config.frames, config.seed, config.agent.c) == (5_000_000, 3, (0.5,))
+    assert RunConfig.from_json(config.to_json()) == config
+    assert AgentConfig(c=[0.5]) == AgentConfig(c=(0.5,))  # pyright: ignore
+    for wrong, told in (({"frames": 1.5}, "frames must be a whole number, not 1.5"), ({"seed": "x"}, "seed must be a")):
+        with pytest.raises(ValueError, match=told):
+            RunConfig("gym/CartPole-v1", **wrong)
 
 
 def test_a_new_run_never_overwrites_anything(whole, tmp_path):
