@@ -129,7 +129,7 @@ def test_what_comes_after_a_cut_is_what_the_agent_expects_there(tmp_path, world,
     left = cut_after - np.arange(cut_after)
     expected = (1 - 0.9**left) / 0.1 + 0.9**left * float(last["value"][0])
     np.testing.assert_allclose(film.realised, expected, rtol=1e-4)
-    discounts = np.array([1 - 1 / h for h in (33, 66, 100)])
+    discounts = np.array([1 - 1 / h for h in (1, 100 / 3, 200 / 3)])
     expected = (1 - discounts ** left[:, None]) / (1 - discounts) + discounts ** left[:, None] * last["answers"]["mhvp"]
     np.testing.assert_allclose(film.happened["mhvp"], expected, rtol=1e-3)
 

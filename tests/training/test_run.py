@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from typing import Any, cast
 
 import jax
 import numpy as np
@@ -185,13 +186,15 @@ def test_what_cannot_be_made_shows_before_anything_is_written(tmp_path):
 
 
 def test_numbers_may_be_given_in_any_form():
-    config = RunConfig("gym/CartPole-v1", AgentConfig(c=0.5), frames=5e6, seed=np.int64(3))  # pyright: ignore
+    many, third, half, halves = cast(Any, (5e6, np.int64(3), 0.5, [0.5]))
+    config = RunConfig("gym/CartPole-v1", AgentConfig(c=half), frames=many, seed=third)
     assert (config.frames, config.seed, config.agent.c) == (5_000_000, 3, (0.5,))
     assert RunConfig.from_json(config.to_json()) == config
-    assert AgentConfig(c=[0.5]) == AgentConfig(c=(0.5,))  # pyright: ignore
-    for wrong, told in (({"frames": 1.5}, "frames must be a whole number, not 1.5"), ({"seed": "x"}, "seed must be a")):
-        with pytest.raises(ValueError, match=told):
-            RunConfig("gym/CartPole-v1", **wrong)
+    assert AgentConfig(c=halves) == AgentConfig(c=(0.5,))
+    with pytest.raises(ValueError, match=r"frames must be a whole number, not 1\.5"):
+        RunConfig("gym/CartPole-v1", frames=cast(Any, 1.5))
+    with pytest.raises(ValueError, match="seed must be a number, not 'x'"):
+        RunConfig("gym/CartPole-v1", seed=cast(Any, "x"))
 
 
 def test_a_new_run_never_overwrites_anything(whole, tmp_path):
