@@ -81,6 +81,9 @@ def test_evaluate_prints_a_table_and_keeps_the_returns(capsys, folder):
     assert status == 0
     assert "median" in printed.out
     assert (folder / "evaluation.json").exists()
+    status, printed = run(capsys, "evaluate", str(folder), "--sticky", "0.5")
+    assert status == 1
+    assert "cannot be made to stick" in printed.err
     status, printed = run(capsys, "evaluate", str(folder / "nope"))
     assert status == 1
     assert "holds no run" in printed.err

@@ -141,6 +141,8 @@ def test_the_trained_agent_comes_back(whole):
     assert agent.answer(shown).shape == (3, 2, agent.questions["rgvf"].n_predictions)
     np.testing.assert_array_equal(agent.act(shown), looked["policy"].argmax(-1))
     assert agent.act(shown, jax.random.key(0)).shape == (3, 2)
+    with pytest.raises(ValueError, match="must be bytes"):
+        agent.act(shown.astype(np.int64))
     with pytest.raises(RunError, match="seeds 0 to 0, not 5"):
         rgvf.load(whole["breakout"], seed=5)
 
