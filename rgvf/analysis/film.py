@@ -67,15 +67,16 @@ def _images(
         axes.tick_params(labelsize=7)
         axes.spines[["top", "right"]].set_visible(False)
         marks.append(axes.axvline(0, color=COLOURS[0], linewidth=1))
-    grid[0].legend(fontsize=7, loc="upper right", frameon=False)
+    grid[0].legend(fontsize=7, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False)
     grid[-1].set_xlabel("steps", fontsize=8)
     for t, image in enumerate(screens):
         screen.set_data(image)
         for bar, height in zip(bars, policy[t], strict=True):
             bar.set_height(height)
+        start = np.clip(t - WINDOW, 0, max(0, len(screens) - 1 - 2 * WINDOW))
         for axes, mark in zip(grid, marks, strict=True):
             mark.set_xdata([t, t])
-            axes.set_xlim(t - WINDOW, t + WINDOW)
+            axes.set_xlim(start, start + 2 * WINDOW if len(screens) > 2 * WINDOW else max(1, len(screens) - 1))
         canvas.draw()
         yield np.asarray(canvas.buffer_rgba())[..., :3]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from rgvf.analysis import estimate, learning_panels
 from rgvf.studies.folder import StudyFolder
-from rgvf.studies.minatar import AGENTS, Tuning, agent_of
+from rgvf.studies.minatar import AGENTS, TUNED, Tuning, agent_of
 from rgvf.studies.runs import Curves, RunsConfig, RunsStudy, write_curves
 from rgvf.studies.study import Conclusion, Result
 from rgvf.training.config import RunConfig
@@ -17,15 +17,18 @@ from rgvf.training.config import RunConfig
 GAME = "Breakout"
 FIRST_SEED = 1000
 """Not one of the seeds that the studies report."""
-RATES = (7e-4, 2e-3, 4e-3, 8e-3, 1.6e-2)
+RATES = (7e-4, 2e-3, 4e-3, 8e-3)
+BEYOND = 1.6e-2
+"""Tried by agents that were best at the largest of these."""
 SCALES = (2.0, 32.0)
 """Tried beside 8, with the learning rate 0.002, by agents that are asked about random features."""
 
 
 def tried(agent: str) -> list[Tuning]:
     """The settings of an agent that are tried."""
-    rates = [Tuning(rate) for rate in RATES]
-    return rates + [Tuning(2e-3, scale) for scale in SCALES] if agent.startswith("rgvf") else rates
+    rates = [*RATES, BEYOND] if TUNED[agent].learning_rate >= RATES[-1] else RATES
+    scales = SCALES if agent.startswith("rgvf") else ()
+    return [*(Tuning(rate) for rate in rates), *(Tuning(2e-3, scale) for scale in scales)]
 
 
 VARIANTS: Mapping[str, tuple[str, Tuning]] = {
