@@ -104,9 +104,10 @@ class RunFolder:
     def cut_metrics(self, length: int) -> int:
         """Take back what was written after a checkpoint; returns the length, less where lines were lost."""
         self._close_metrics()
-        path = self.path / "metrics.jsonl"
-        with path.open("ab") as file:
-            length = min(length, file.seek(0, os.SEEK_END))
+        with (self.path / "metrics.jsonl").open("a+b") as file:
+            if file.seek(0, os.SEEK_END) < length:
+                file.seek(0)
+                length = file.read().rfind(b"\n") + 1  # whole lines
             file.truncate(length)
         return length
 

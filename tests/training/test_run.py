@@ -150,7 +150,8 @@ def test_the_trained_agent_comes_back(whole):
 def test_lost_lines_of_metrics_are_told_and_the_run_goes_on(whole, tmp_path):
     folder, quiet = tmp_path / "run", Quiet()
     train(CARTPOLE, folder, quiet, stop_after(20))
-    (folder / "metrics.jsonl").write_bytes(b"")
+    first, *_ = (folder / "metrics.jsonl").read_bytes().splitlines(keepends=True)
+    (folder / "metrics.jsonl").write_bytes(first + b'{"frames": 6')
     with pytest.raises(ValueError, match="only more frames"):
         resume(folder, dataclasses.replace(CARTPOLE, frames=6000, actors=8), quiet)
     assert RunFolder.open(folder)[1] == CARTPOLE  # what is refused changes nothing
@@ -159,6 +160,7 @@ def test_lost_lines_of_metrics_are_told_and_the_run_goes_on(whole, tmp_path):
     assert "has lost lines" in quiet.warnings[0]
     arrays, there = final_state(folder)[0], final_state(whole["cartpole"])[0]
     assert all(np.array_equal(array, there[name]) for name, array in arrays.items())
+    assert len(final_state(folder)[2]) == 1 + 2 * 9  # the first line, and those after the checkpoint
 
 
 def test_two_processes_never_train_in_one_folder(tmp_path):
