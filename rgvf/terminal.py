@@ -149,6 +149,8 @@ def print_conclusion(conclusion: Conclusion, out: Path) -> None:
         table.add_row(*row)
     console.print()
     console.print(table)
+    if conclusion.legend:
+        console.print(f"\n{conclusion.legend}")
     if conclusion.claims:
         console.print("\nThe paper's claims, in this data:")
     for claim in conclusion.claims:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from rgvf.analysis.plots import COLOURS
 
 WINDOW = 100
-"""Steps that are shown on either side of now."""
+"""Steps that are shown on either side of now, where there are as many."""
 
 
 def write_film(
@@ -76,7 +76,7 @@ def _images(
         start = np.clip(t - WINDOW, 0, max(0, len(screens) - 1 - 2 * WINDOW))
         for axes, mark in zip(grid, marks, strict=True):
             mark.set_xdata([t, t])
-            axes.set_xlim(start, start + 2 * WINDOW if len(screens) > 2 * WINDOW else max(1, len(screens) - 1))
+            axes.set_xlim(start, max(1, min(start + 2 * WINDOW, len(screens) - 1)))
         canvas.draw()
         yield np.asarray(canvas.buffer_rgba())[..., :3]
 

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import EngFormatter
+from matplotlib.ticker import EngFormatter, MaxNLocator
 
 from rgvf.analysis.statistics import line_of_best_fit, standard_error
 
@@ -91,6 +91,8 @@ def scatter_panels(
             ends = np.array([points.x.min(), points.x.max()])
             axes.plot(ends, slope * ends + height, color=COLOURS[1], linewidth=1.6)
         axes.set_xlabel(name)
+        if np.all(points.x == np.round(points.x)):
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         _plain(axes)
     grid[0].set_ylabel(y_label)
     figure.suptitle(title, fontsize=11)

@@ -36,8 +36,13 @@ class Environment(Protocol):
     def step(self, state: State, action: Int[Array, ""], key: Key[Array, ""]) -> tuple[State, Step]: ...
 
 
-def check_environment(environment: Environment) -> None:
-    """ValueError where `reset` and `step` do not show what `observation_shape` says."""
+def check_environment(environment: Any) -> None:
+    """ValueError where something that it must have is not there, or it does not show what it says."""
+    if isinstance(environment, type):
+        raise ValueError(f"an environment must be made first: {environment.__name__}(…), not {environment.__name__}")
+    for name in ("actions", "observation_shape", "reset", "step"):
+        if not hasattr(environment, name):
+            raise ValueError(f"an environment needs `{name}`, and {type(environment).__name__} has none")
     key, action = jax.random.key(0), jax.ShapeDtypeStruct((), jnp.int32)
     state, first = jax.eval_shape(environment.reset, key)
     _, step = jax.eval_shape(environment.step, state, action, key)

@@ -106,21 +106,14 @@ def environment_of(source: Source, own: Environment | None = None) -> Environmen
     if own is not None:
         if not isinstance(source, OwnSource):
             raise ValueError(f"an environment of one's own is named own/NAME, not {source.kind}/{source.name}")
-        _check_environment(own)
+        from rgvf.environments.protocol import check_environment
+
+        check_environment(own)
         return own
     if isinstance(source, AtariSource | GymSource):
         return None
     with _explained(source):
         return source.environment()
-
-
-def _check_environment(environment: Any) -> None:
-    """ValueError where something that an environment must have is not there."""
-    if isinstance(environment, type):
-        raise ValueError(f"an environment must be made first: {environment.__name__}(…), not {environment.__name__}")
-    for name in ("actions", "observation_shape", "reset", "step"):
-        if not hasattr(environment, name):
-            raise ValueError(f"an environment needs `{name}`, and {type(environment).__name__} has none")
 
 
 @contextmanager

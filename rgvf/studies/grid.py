@@ -36,6 +36,12 @@ Ask = Callable[["GridConfig", int], tuple[QuestionNetwork, Feature]]
 """The questions of a seed, and the features that they are about."""
 
 
+LEGEND = (
+    "MSE: of the learned values against the true ones, over all cells. With states merged: the error that is left, "
+    "computed, where cells with the same answers cannot be told apart."
+)
+
+
 @dataclass(frozen=True)
 class GridConfig:
     """Settings of a grid-world study; the defaults are the paper's."""
@@ -223,13 +229,13 @@ class GridStudy:
         pictures = self.draw(config, read, folder.path)
         for name in read:
             pictures += _draw_questions(config, self.grid_variants[name], folder.path / "questions", name)
-        table = [("variant", "MSE", "± standard error", "states merged")]
+        table = [("variant", "MSE", "± standard error", "with states merged")]
         for name, result in read.items():
             ask = self.grid_variants[name].ask
             merged = "" if ask is None else f"{merged_states_error(config, *ask(config, 0)):.4f}"
             mean, error = estimate(result.final)
             table.append((name, f"{mean:.4f}", f"{error:.4f}", merged))
-        return Conclusion(table, claims, pictures, _caution(config))
+        return Conclusion(table, claims, pictures, LEGEND, _caution(config))
 
 
 def _caution(config: GridConfig) -> str:

@@ -22,7 +22,7 @@ from rgvf.analysis import (
 from rgvf.environments.games import MINATAR_GAMES
 from rgvf.studies.claims import Claim
 from rgvf.studies.folder import StudyFolder
-from rgvf.studies.runs import Curves, RunsConfig, RunsStudy, write_curves
+from rgvf.studies.runs import LEGEND, Curves, RunsConfig, RunsStudy, write_curves
 from rgvf.studies.study import Conclusion, Result
 from rgvf.training.config import RunConfig
 
@@ -102,13 +102,13 @@ class MinAtarStudy(RunsStudy):
 
     def conclude(self, config: MinAtarConfig, results: Mapping[str, Result], folder: StudyFolder) -> Conclusion:
         curves = {variant: Curves.from_json(result) for variant, result in results.items()}
-        scores = final_returns(curves)
-        claims = check(scores)
+        found = aggregate(final_returns(curves))
         write_curves(folder, curves)
         games = whole_games(curves)
         missing = f"Only of {', '.join(games)}." if 0 < len(games) < len(MINATAR_GAMES) else ""
         caution = " ".join(filter(None, (config.caution, missing)))
-        return Conclusion(_table(curves, scores), claims, _draw(curves, scores, folder.path), caution)
+        legend = f"{LEGEND}, mean ± standard error over seeds; the last column is over games and seeds."
+        return Conclusion(_table(curves, found), check(found), _draw(curves, found, folder.path), legend, caution)
 
 
 def _agents(curves: Mapping[str, Curves]) -> list[str]:
@@ -131,25 +131,38 @@ def final_returns(curves: Mapping[str, Curves]) -> dict[str, np.ndarray]:
     return {agent: np.stack([curves[f"{game}.{agent}"].final for game in games]) for agent in agents}
 
 
-def aggregate(scores: Mapping[str, np.ndarray]) -> dict[str, float]:
-    """The interquartile mean over games and seeds of each agent, in units of A2C's mean in each game."""
-    return {agent: interquartile_mean(each / scores[UNIT].mean(1, keepdims=True)) for agent, each in scores.items()}
+class Aggregate(NamedTuple):
+    """An agent's interquartile mean over games and seeds, in units of A2C's mean in each game."""
+
+    mean: float
+    drawn: np.ndarray
+    """The same, of seeds that were drawn anew: [resamples]."""
+    seeds: int
 
 
-def check(scores: Mapping[str, np.ndarray]) -> list[Claim]:
+def aggregate(scores: Mapping[str, np.ndarray]) -> dict[str, Aggregate]:
+    """Of each agent, from its returns [games, seeds]."""
+    if not scores:
+        return {}
+    unit = scores[UNIT].mean(1, keepdims=True)
+    drawn = interquartile_means_drawn_anew(scores, UNIT)
+    return {
+        agent: Aggregate(interquartile_mean(each / unit), drawn[agent], each.shape[1]) for agent, each in scores.items()
+    }
+
+
+def check(found: Mapping[str, Aggregate]) -> list[Claim]:
     """The paper's claims, on the interquartile mean over games and seeds."""
-    means = aggregate(scores)
-    drawn = interquartile_means_drawn_anew(scores, UNIT) if scores else {}
 
     def beats(claim: str, better: str, worse: str) -> Claim:
         asked = (
             f"interquartile mean of {better} above that of {worse}, in units of A2C's mean in each game: the 95 % "
             "bootstrap interval of the difference (seeds drawn anew within each game, A2C's too) lies above 0"
         )
-        if better not in scores or worse not in scores or scores[better].shape[1] < 2:
+        if better not in found or worse not in found or found[better].seeds < 2:
             return Claim(claim, asked, None)
-        low, high = interval(drawn[better] - drawn[worse])
-        figures: dict[str, Any] = {name: means[name] for name in (better, worse)}
+        low, high = interval(found[better].drawn - found[worse].drawn)
+        figures: dict[str, Any] = {name: found[name].mean for name in (better, worse)}
         return Claim(claim, asked, low > 0, {**figures, "difference, 95 % interval": [low, high]})
 
     ours = f"rgvf{STOPPED}"
@@ -166,32 +179,31 @@ def check(scores: Mapping[str, np.ndarray]) -> list[Claim]:
     ]
 
 
-def _table(curves: Mapping[str, Curves], scores: Mapping[str, np.ndarray]) -> list[tuple[str, ...]]:
+def _table(curves: Mapping[str, Curves], aggregates: Mapping[str, Aggregate]) -> list[tuple[str, ...]]:
     games = [game for game in MINATAR_GAMES if any(variant.startswith(f"{game}.") for variant in curves)]
     table = [("agent", *games, f"interquartile mean / {UNIT}")]
-    means = aggregate(scores)
     for agent in AGENTS:
         found = [curves.get(f"{game}.{agent}") for game in games]
         if not any(found):
             continue
         cells = ["" if each is None else "{:.1f} ± {:.1f}".format(*estimate(each.final)) for each in found]
-        whole = f"{means[agent]:.2f}" if agent in means else ""
+        whole = f"{aggregates[agent].mean:.2f}" if agent in aggregates else ""
         table.append((agent, *cells, whole))
     return table
 
 
-def _draw(curves: Mapping[str, Curves], scores: Mapping[str, np.ndarray], folder: Path) -> list[Path]:
+def _draw(curves: Mapping[str, Curves], aggregates: Mapping[str, Aggregate], folder: Path) -> list[Path]:
     panels: dict[str, dict[str, tuple[Sequence[float], np.ndarray]]] = {}
     for variant, each in curves.items():
         game, _, agent = variant.partition(".")
         panels.setdefault(game, {})[agent] = (each.frames, each.returns)
-    pictures = [learning_panels(folder / "curves.png", panels, "MinAtar: mean return of the last 100 games", "return")]
-    if scores:
+    title = "MinAtar: return of the last 100 games, mean ± standard error over seeds"
+    pictures = [learning_panels(folder / "curves.png", panels, title, "return")]
+    if aggregates:
         found: dict[str, tuple[float, float, float]] = {}
-        drawn = interquartile_means_drawn_anew(scores, UNIT)
-        for agent, mean in aggregate(scores).items():
-            low, high = interval(drawn[agent])
-            found[agent] = low, mean, high
+        for agent, each in aggregates.items():
+            low, high = interval(each.drawn)
+            found[agent] = low, each.mean, high
         title = "MinAtar: interquartile mean over games and seeds, 95 % bootstrap interval"
         pictures.append(intervals(folder / "aggregate.png", found, title, "final return / A2C's mean in the game"))
     return pictures

@@ -20,7 +20,7 @@ from rgvf.environments.sources import parse_source
 from rgvf.studies.claims import Claim
 from rgvf.studies.folder import StudyFolder
 from rgvf.studies.minatar import STOPPED, TUNED, agent_of
-from rgvf.studies.runs import Curves, RunsConfig, RunsStudy, write_curves
+from rgvf.studies.runs import LEGEND, Curves, RunsConfig, RunsStudy, write_curves
 from rgvf.studies.study import Conclusion, Result
 from rgvf.training.config import RunConfig
 from rgvf.training.worlds import world_of_source
@@ -129,7 +129,8 @@ class RobustnessStudy(RunsStudy):
         done = sum(variant in finals for variant in VARIANTS)
         pictures = [_draw(finals, folder)] if done else []
         missing = f"Only {done} of {len(VARIANTS)} samples." if done < len(VARIANTS) else ""
-        return Conclusion(_table(finals), claims, pictures, " ".join(filter(None, (config.caution, missing))))
+        caution = " ".join(filter(None, (config.caution, missing)))
+        return Conclusion(_table(finals), claims, pictures, f"{LEGEND}, means over seeds.", caution)
 
 
 def samples(finals: Mapping[str, np.ndarray], name: str) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ import numpy as np
 from rgvf.analysis import estimate, learning_panels
 from rgvf.studies.folder import StudyFolder
 from rgvf.studies.minatar import AGENTS, TUNED, Tuning, agent_of
-from rgvf.studies.runs import Curves, RunsConfig, RunsStudy, write_curves
+from rgvf.studies.runs import LEGEND, Curves, RunsConfig, RunsStudy, write_curves
 from rgvf.studies.study import Conclusion, Result
 from rgvf.training.config import RunConfig
 
@@ -76,9 +76,11 @@ class TuningStudy(RunsStudy):
         for variant, each in curves.items():
             agent, tuning = VARIANTS[variant]
             panels.setdefault(agent, {})[_named(tuning)] = (each.frames, each.returns)
-        title = f"{GAME}: mean return of the last 100 games, by learning rate ×feature scale"
+        title = (
+            f"{GAME}: return of the last 100 games, mean ± standard error over seeds, by learning rate ×feature scale"
+        )
         picture = learning_panels(folder.path / "curves.png", panels, title, "return", columns=4)
-        return Conclusion(_table(curves), [], [picture], config.caution)
+        return Conclusion(_table(curves), [], [picture], f"{LEGEND}, mean ± standard error over seeds.", config.caution)
 
 
 def best(curves: Mapping[str, Curves]) -> dict[str, Tuning]:

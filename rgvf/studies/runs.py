@@ -26,6 +26,8 @@ from rgvf.training.config import RunConfig
 from rgvf.training.packs import seeds_are_listed
 from rgvf.training.run import train_together
 
+LEGEND = "Return over the last tenth of training"
+
 
 @dataclass(frozen=True)
 class Curves:

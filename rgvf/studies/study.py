@@ -25,6 +25,8 @@ class Conclusion:
     """A short table for people, its header first."""
     claims: list[Claim]
     pictures: list[Path]
+    legend: str = ""
+    """What the table's numbers are, in a sentence."""
     caution: str = ""
     """Why the claims could come out otherwise, where less was run than the paper did."""
 

@@ -15,7 +15,7 @@ import jax
 import numpy as np
 
 from rgvf.agents import make_learner, question_networks
-from rgvf.environments.protocol import Environment, check_environment
+from rgvf.environments.protocol import Environment
 from rgvf.environments.sources import environment_of, parse_source
 from rgvf.environments.workers import WorkerError, Workers
 from rgvf.interrupt import GracefulStop
@@ -117,8 +117,9 @@ def _opened(out: Path, config: RunConfig | None) -> tuple[RunFolder, RunConfig]:
     folder, saved = RunFolder.open(out)
     config = _with_kept_questions(config or saved, saved)
     changed = differences(saved, config)
-    if changed.keys() - MAY_CHANGE or config.frames < saved.frames:
-        told = ", ".join(f"{name} = {before}, not {now}" for name, (before, now) in changed.items())
+    wrong = [name for name in changed if name not in MAY_CHANGE or (name == "frames" and config.frames < saved.frames)]
+    if wrong:
+        told = ", ".join("{} = {}, not {}".format(name, *changed[name]) for name in wrong)
         raise ValueError(f"the run in {out} has {told}; only more frames can be asked for")
     folder.lock()
     return folder, config
@@ -136,8 +137,6 @@ def _check(config: RunConfig, environment: Environment | None) -> None:
     """Whatever is wrong must show before anything is written."""
     check_loggers(config)
     world = world_of_source(parse_source(config.env), environment)
-    if environment is not None:
-        check_environment(environment)
     eqx.filter_eval_shape(make_learner(config.agent, world, config.seed).init, jax.random.key(0))
 
 

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import rgvf
-from rgvf.agents import AgentConfig
+from rgvf.agents import TASKS, AgentConfig
 from rgvf.environments.protocol import Step
-from rgvf.training import play
+from rgvf.training import packs, play
 from rgvf.training.config import RunConfig
 from rgvf.training.device import Tally
 from rgvf.training.loop import RECENT
@@ -47,17 +47,44 @@ def test_stopped_and_resumed_ends_bit_identical(whole, tmp_path, stops):
     assert_same(whole, path)
 
 
-def test_a_seed_of_several_is_what_it_is_alone():
+@pytest.mark.parametrize("as_on_a_gpu", [False, True])
+def test_a_seed_of_several_is_what_it_is_alone(monkeypatch, as_on_a_gpu):
+    """Keys, games, questions and features to the bit; what it learns within 1e-5."""
     alone = RunConfig("minatar/Breakout", AGENT, seed=1, actors=4, steps=5)
     states = []
-    for config in (BREAKOUT, alone):
+    for config in (alone, BREAKOUT):
+        if config == BREAKOUT and as_on_a_gpu:  # seeds as an axis of the arrays
+            monkeypatch.setattr(packs, "seeds_are_listed", lambda: False)
         loop = make_loop(config)
         seeds = range(config.seed, config.seed + config.seeds)
         state, _ = loop.advance(loop.start(seeds), 1)
-        states.append(state[-1])
-    for a, b in zip(*map(jax.tree.leaves, states), strict=True):
-        if not jnp.issubdtype(a.dtype, jax.dtypes.prng_key):
-            np.testing.assert_allclose(a, b, atol=1e-5)
+        states.append(packs.listed(state, config.seeds)[-1])
+    for a, b in zip(*(jax.tree.leaves((state.actors, state.tally)) for state in states), strict=True):
+        np.testing.assert_array_equal(a, b)
+    one, other = (jax.random.key_data(state.key) for state in states)
+    np.testing.assert_array_equal(one, other)
+    for a, b in zip(*(jax.tree.leaves(state.agent.task_states["rgvf"]) for state in states), strict=True):
+        np.testing.assert_array_equal(a, b)
+    for a, b in zip(*(jax.tree.leaves(state.agent) for state in states), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-5)
+
+
+@pytest.mark.parametrize("stop_gradient", [False, True])
+def test_every_task_learns_where_the_game_is_compiled(stop_gradient):
+    """All at once, in one agent."""
+    agent = AgentConfig("+".join(TASKS), stop_gradient, depth=2, repeat=2, features=4, hidden=8, curl_outputs=4)
+    loop = make_loop(RunConfig("minatar/Breakout", agent, actors=2, steps=4))
+    start = loop.start([0])
+    before = [jax.tree.map(np.asarray, start[0].agent.modules[task]) for task in TASKS]
+    state, progress = loop.advance(start, 2)
+    assert isinstance(progress.losses, list)
+    for task, module in zip(TASKS, before, strict=True):
+        told = [values for name, values in progress.losses[0].items() if name.startswith(f"{task}/")]
+        assert told, task
+        assert all(np.isfinite(values).all() for values in told), task
+        after = jax.tree.leaves(state[0].agent.modules[task])
+        changed = [bool(np.any(a != b)) for a, b in zip(jax.tree.leaves(module), after, strict=True)]
+        assert any(changed), task
 
 
 def test_the_trained_agent_comes_back_and_plays(whole):
