@@ -1,0 +1,80 @@
+"""Print the tables of the pages in docs/results from the learning curves that are kept there.
+
+python benchmarks/results.py                       # all of them
+python benchmarks/results.py minatar atari-tasks   # of these folders
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+RESULTS = Path(__file__).parents[1] / "docs/results"
+
+
+def estimate(samples: np.ndarray, digits: int) -> str:
+    """Mean ± standard error over seeds."""
+    return f"{samples.mean():.{digits}f} ± {samples.std(ddof=1) / len(samples) ** 0.5:.{digits}f}"
+
+
+def interquartile_mean(samples: np.ndarray) -> float:
+    """Mean of the middle half; samples on its borders are weighted so that it is exactly half."""
+    edges = np.linspace(0, 1, samples.size + 1)
+    weights = np.clip(np.minimum(edges[1:], 0.75) - np.maximum(edges[:-1], 0.25), 0, None)
+    return float(np.average(np.sort(samples.ravel()), weights=weights))
+
+
+def rows(folder, frames, values, finals, samples):
+    """The table's rows. By variant: frames [points], values [seeds, points], finals [seeds]."""
+    if folder == "minatar":
+        games, agents = (dict.fromkeys(names) for names in zip(*(name.split(".") for name in finals), strict=True))
+        yield "agent", *games, "interquartile mean / a2c"
+        for agent in agents:
+            mine = [finals[f"{game}.{agent}"] for game in games]
+            scaled = np.array([each / finals[f"{game}.a2c"].mean() for game, each in zip(games, mine, strict=True)])
+            yield agent, *(estimate(each, 1) for each in mine), f"{interquartile_mean(scaled):.2f}"
+        for agent in ("a2c", "rgvf"):
+            seeds = np.sort(finals[f"Seaquest.{agent}"])
+            yield f"Seaquest, {agent}: by seed", *seeds.round(1), f"median {np.median(seeds):.1f}"
+    elif folder == "minatar-robustness":
+        yield "hyperparameter", "slope of the line of best fit", f"samples above a2c ({estimate(finals['a2c'], 1)})"
+        for name, x in samples.items():
+            y = np.array([finals[f"{name}.{i:02}"].mean() for i in range(len(x))])
+            yield name, f"{np.polyfit(x, y, 1)[0]:+.2f}", f"{(y > finals['a2c'].mean()).sum()} of {len(x)}"
+    elif folder == "minatar-tuning":
+        yield from ((name, estimate(each, 1)) for name, each in finals.items())
+    elif folder.startswith("grid"):
+        reference = next(iter(finals))
+        yield "variant", "MSE over the last tenth of training", f"difference to {reference}, seed by seed"
+        yield from ((name, estimate(each, 4), estimate(each - finals[reference], 4)) for name, each in finals.items())
+    elif folder == "catch":
+        yield "agent", "frames", "return, mean of the last five points"
+        yield from ((name, f"{frames[name][-1]:,}", f"{each[0, -5:].mean():.2f}") for name, each in values.items())
+    elif folder == "atari-tasks":
+        yield "task", "loss: first point", "first quarter", "last quarter"
+        for name, (each,) in values.items():
+            yield name, *(f"{part.mean():#.3g}" for part in (each[:1], *np.array_split(each, 4)[::3]))
+    elif folder == "atari-pilot":
+        yield "game", "frames", "return at half of them", "at the end"
+        for name, (each,) in values.items():
+            late = each[frames[name] >= frames[name][-1] / 2]
+            yield name, f"{frames[name][-1]:,}", f"{late[0]:,.1f}", f"{late[-1]:,.1f}"
+    else:
+        yield "agent", "frames", "return, mean of the last million frames, by seed"
+        for name, each in values.items():
+            late = each[:, frames[name] > frames[name][-1] - 1e6]
+            yield name, f"{frames[name][-1]:,}", *(f"{seed:,.1f}" for seed in late.mean(1))
+
+
+for folder in sys.argv[1:] or sorted(path.parent.name for path in RESULTS.glob("*/curves.json")):
+    data = json.loads((RESULTS / folder / "curves.json").read_text(encoding="utf-8"))
+    frames = {name: np.array(each["frames"]) for name, each in data["variants"].items()}
+    values = {name: np.array(each["values"]) for name, each in data["variants"].items()}
+    finals = {name: each[:, -max(1, each.shape[1] // 10) :].mean(1) for name, each in values.items()}
+    print(f"\n{folder}")
+    for row in rows(folder, frames, values, finals, data.get("samples")):
+        print(*row, sep=" | ")
+    for path in (RESULTS / folder).glob("claims.json"):
+        for claim in json.loads(path.read_text(encoding="utf-8"), parse_float=lambda x: round(float(x), 4))["claims"]:
+            print(f"{claim['claim']} {claim['verdict'].upper()} {claim['figures']}")
