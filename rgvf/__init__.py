@@ -1,62 +1,97 @@
-"""rgvf: learn what to see from random questions about the future.
+"""rgvf: learn state representations from random questions about the future.
 
-The rooms of the house are imported when they are first used:
+    agent = rgvf.train(rgvf.RunConfig("minatar/Breakout", rgvf.AgentConfig("rgvf"), frames=1_000_000), "runs/first")
+    rgvf.evaluate(agent)
 
-    rgvf.questions     what is asked (NumPy only)
-    rgvf.features      what questions are about
+The packages, each of which imports only from those above it:
+
+    rgvf.questions     question networks: the language, the generator, TD targets (NumPy only)
+    rgvf.features      functions of a transition that questions are about
     rgvf.networks      representations and heads
-    rgvf.auxiliary     tasks that teach the representation
-    rgvf.agents        the agent and its update
-    rgvf.environments  the worlds
-    rgvf.training      the loops
-    rgvf.analysis      statistics and pictures
+    rgvf.tasks         what agents learn: the actor-critic, and the auxiliary tasks
+    rgvf.agents        the agent and its one update
+    rgvf.environments  environments, in JAX and on the host
+    rgvf.loops         experience and updates, for several seeds
+    rgvf.runs          training runs and their folders
+    rgvf.evaluation    scores and recordings of trained agents
+    rgvf.analysis      statistics and figures
     rgvf.studies       the paper's experiments
 
-`rgvf.train(rgvf.RunConfig(env, rgvf.AgentConfig(name)), folder)` trains an agent, `rgvf.resume(folder)` goes on, and
-`rgvf.load(folder)` gives it back.
+Everything is imported when it is first used.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rgvf import agents, analysis, auxiliary, environments, features, networks, questions, studies, training
-    from rgvf.agents import AgentConfig
-    from rgvf.training.config import RunConfig
-    from rgvf.training.run import resume, train, train_together
-    from rgvf.training.trained import load
+    from rgvf import (
+        agents,
+        analysis,
+        environments,
+        evaluation,
+        features,
+        loops,
+        networks,
+        questions,
+        runs,
+        studies,
+        tasks,
+    )
+    from rgvf.agents import AgentConfig, Learner
+    from rgvf.environments import Environment, Step
+    from rgvf.evaluation import evaluate, record
+    from rgvf.runs import RunConfig, RunError, TrainedAgent, load, resume, train, train_together
+
+__version__ = "0.2.0"
 
 _HOMES = {
-    "AgentConfig": "rgvf.agents",
-    "RunConfig": "rgvf.training.config",
-    "load": "rgvf.training.trained",
-    "resume": "rgvf.training.run",
-    "train": "rgvf.training.run",
-    "train_together": "rgvf.training.run",
+    "AgentConfig": "agents",
+    "Environment": "environments",
+    "Learner": "agents",
+    "RunConfig": "runs",
+    "RunError": "runs",
+    "Step": "environments",
+    "TrainedAgent": "runs",
+    "evaluate": "evaluation",
+    "load": "runs",
+    "record": "evaluation",
+    "resume": "runs",
+    "train": "runs",
+    "train_together": "runs",
 }
 
 __all__ = [
     "AgentConfig",
+    "Environment",
+    "Learner",
     "RunConfig",
+    "RunError",
+    "Step",
+    "TrainedAgent",
+    "__version__",
     "agents",
     "analysis",
-    "auxiliary",
     "environments",
+    "evaluate",
+    "evaluation",
     "features",
     "load",
+    "loops",
     "networks",
     "questions",
+    "record",
     "resume",
+    "runs",
     "studies",
+    "tasks",
     "train",
     "train_together",
-    "training",
 ]
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+        return getattr(import_module(f"rgvf.{_HOMES[name]}"), name)
     if name in __all__:
         return import_module(f"rgvf.{name}")
     raise AttributeError(f"module 'rgvf' has no attribute {name!r}")

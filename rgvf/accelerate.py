@@ -1,4 +1,4 @@
-"""Settings of the compiler that must be made before JAX is imported."""
+"""Compiler flags that must be set before JAX is imported."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ import os
 import sys
 from importlib.metadata import version
 
-# XLA's own convolutions run at a quarter of a CPU's speed. An unknown flag ends the process, so it is given only to
-# versions that were tried.
+# XLA's default convolutions use a quarter of a CPU's speed. An unknown flag ends the process, so the flag is set only
+# for versions that were tested.
 _FAST_CONVOLUTIONS = "--xla_cpu_experimental_ynn_fusion_type=LIBRARY_FUSION_TYPE_DOT"
-_KNOWN = ("0.10.2",)
+_TESTED_VERSIONS = ("0.10.2",)
 
 
 def use_fast_convolutions() -> None:
-    """Twice the speed for convolutions on a CPU; never over the user's own flags."""
+    """Make convolutions on a CPU twice as fast. Never overrides a flag that the user has set."""
     flags = os.environ.get("XLA_FLAGS", "")
-    if "jax" in sys.modules or "xla_cpu_experimental_ynn_fusion_type" in flags or version("jaxlib") not in _KNOWN:
+    if (
+        "jax" in sys.modules
+        or "xla_cpu_experimental_ynn_fusion_type" in flags
+        or version("jaxlib") not in _TESTED_VERSIONS
+    ):
         return
     os.environ["XLA_FLAGS"] = f"{flags} {_FAST_CONVOLUTIONS}".strip()

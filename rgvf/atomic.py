@@ -1,4 +1,4 @@
-"""Files that are whole or not there."""
+"""Files that are complete or absent, also after a crash."""
 
 from __future__ import annotations
 

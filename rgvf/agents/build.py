@@ -1,41 +1,57 @@
-"""From a configuration and the shape of the world to an agent."""
+"""From a configuration and the spec of an environment to a learner."""
 
 from __future__ import annotations
 
-from jaxtyping import Array, Key
+from collections.abc import Mapping
 
-from rgvf.agents.a2c import A2CTask
+import jax
+from jaxtyping import Array, Int, Key, Shaped
+
 from rgvf.agents.config import MAIN, AgentConfig
-from rgvf.agents.learner import REPRESENTATION, Agent, Learner, Trained
+from rgvf.agents.learner import REPRESENTATION, Agent, Learner, OptimisedTask
 from rgvf.agents.optimisers import auxiliary_optimiser, main_optimiser
-from rgvf.agents.tasks import SMALL_IMAGE, TASKS
-from rgvf.agents.world import World
-from rgvf.networks import ConvRepresentation, ConvSize, DenseRepresentation, Representation
+from rgvf.networks import make_representation
+from rgvf.questions import QuestionNetwork
+from rgvf.spec import EnvironmentSpec
+from rgvf.tasks import QuestionSettings
 
 
-def make_learner(config: AgentConfig, world: World, seed: int) -> Learner:
-    """The agent of one seed. Its `update` serves every seed with the same configuration."""
-    main = A2CTask(len(world.actions), config.discount, config.entropy, config.value_weight, config.hidden)
+def make_networks(config: AgentConfig, spec: EnvironmentSpec, seed: int) -> dict[str, QuestionNetwork]:
+    """The question networks of a seed, by task."""
+    return {
+        settings.name: settings.make_network(spec, seed)
+        for settings in config.auxiliary
+        if isinstance(settings, QuestionSettings)
+    }
+
+
+def make_learner(
+    config: AgentConfig, spec: EnvironmentSpec, seed: int, networks: Mapping[str, QuestionNetwork]
+) -> Learner:
+    """The learner of one seed. Its `update` serves every seed with the same configuration.
+
+    Args:
+        networks: the question networks of the seed, by task, from `make_networks` or from a saved run.
+    """
     optimiser = main_optimiser(config.learning_rate, config.rms_decay, config.rms_epsilon, config.clip_norm)
-    trained = [Trained(MAIN, main, optimiser, trains_representation=not config.stop_gradient)]
-    for task, c in zip(config.tasks, config.mixing, strict=True):
+    main = config.actor_critic.make(spec, seed, config.hidden)
+    tasks = [OptimisedTask(MAIN, main, optimiser, trains_representation=not config.stop_gradient)]
+    for settings, c in zip(config.auxiliary, config.coefficients, strict=True):
+        if isinstance(settings, QuestionSettings):
+            task = settings.make(spec, seed, config.hidden, networks[settings.name])
+        else:
+            task = settings.make(spec, seed, config.hidden)
         optimiser = auxiliary_optimiser(c * config.learning_rate, config.rms_decay, config.rms_epsilon)
-        trained.append(Trained(task, TASKS[task](config, world, seed), optimiser))
-    return Learner(lambda key: make_representation(config, world, key), trained)
+        tasks.append(OptimisedTask(settings.name, task, optimiser))
+    return Learner(lambda key: make_representation(config.representation, spec, key), tasks)
 
 
-def make_representation(config: AgentConfig, world: World, key: Key[Array, ""]) -> Representation:
-    kind, shape = config.representation, world.observation_shape
-    if kind == "auto":
-        kind = "mlp" if not world.is_image else "conv" if min(shape[:2]) >= SMALL_IMAGE else "small-conv"
-    if kind == "mlp":
-        return DenseRepresentation(key, shape, (64, 64))
-    image = world.image_shape(f"representation {kind}")
-    if kind == "conv":
-        return ConvRepresentation(key, image)
-    return ConvRepresentation(key, image, (ConvSize(16, 3, 1),), (128,))
-
-
-def acting_part(agent: Agent) -> Agent:
-    """What is needed of an agent for choosing actions."""
+def actor_of(agent: Agent) -> Agent:
+    """The part of an agent that chooses actions."""
     return Agent({name: agent.modules[name] for name in (REPRESENTATION, MAIN)}, {}, {})
+
+
+def sample_actions(agent: Agent, observation: Shaped[Array, "B *observation"], key: Key[Array, ""]) -> Int[Array, " B"]:
+    """Actions drawn from the agent's policy."""
+    logits, _ = agent.modules[MAIN](agent.modules[REPRESENTATION].step(observation))
+    return jax.random.categorical(key, logits)

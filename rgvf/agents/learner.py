@@ -1,8 +1,7 @@
 """The agent and its one update.
 
-An agent is a representation and some tasks that learn from it. Each task has an optimiser of its own. A task either
-trains the representation or only looks at it (stop-gradient). Updates are applied one after another, each gradient
-taken at the parameters that the one before left, on the same batch.
+An agent is a representation and tasks that learn from it. Each task has its own optimiser. A task either trains the
+representation or only reads it (stop-gradient).
 """
 
 from __future__ import annotations
@@ -16,16 +15,16 @@ import jax
 import optax
 from jaxtyping import Array, Float, Key
 
-from rgvf.auxiliary.protocol import Metrics, Task, View
 from rgvf.networks import Representation
+from rgvf.tasks import Metrics, Task, View
 from rgvf.trajectory import Trajectory
 
 REPRESENTATION = "representation"
 
 
 @dataclass(frozen=True)
-class Trained:
-    """A task, how it is optimised, and whether its gradient reaches the representation."""
+class OptimisedTask:
+    """A task, its optimiser, and whether its gradient reaches the representation."""
 
     name: str
     task: Task
@@ -34,11 +33,12 @@ class Trained:
 
 
 class Agent(NamedTuple):
-    """All that learning changes, by name; a pytree."""
+    """All that learning changes, by name of the task; a pytree."""
 
     modules: dict[str, Any]
     """The representation and each task's own module."""
     task_states: dict[str, Any]
+    """What each task carries along and does not train."""
     optimiser_states: dict[str, optax.OptState]
 
 
@@ -47,50 +47,64 @@ class Learner:
     """How to make an agent and how to update it: pure functions, to be jitted and vmapped over seeds."""
 
     representation: Callable[[Key[Array, ""]], Representation]
-    tasks: Sequence[Trained]
+    tasks: Sequence[OptimisedTask]
 
     def init(self, key: Key[Array, ""]) -> Agent:
+        """A new agent."""
         keys = jax.random.split(key, len(self.tasks) + 1)
         representation = self.representation(keys[0])
         modules: dict[str, Any] = {REPRESENTATION: representation}
         task_states: dict[str, Any] = {}
-        for trained, task_key in zip(self.tasks, keys[1:], strict=True):
-            modules[trained.name], task_states[trained.name] = trained.task.init(task_key, representation)
+        for each, task_key in zip(self.tasks, keys[1:], strict=True):
+            modules[each.name], task_states[each.name] = each.task.init(task_key, representation)
         optimiser_states = {t.name: t.optimiser.init(_parameters(_touched(t, modules))) for t in self.tasks}
         return Agent(modules, task_states, optimiser_states)
 
     def update(self, agent: Agent, trajectory: Trajectory, key: Key[Array, ""]) -> tuple[Agent, Metrics]:
-        """Learn from one batch of experience."""
+        """Learn from one batch of experience.
+
+        For each task k in order, with its loss L_k, optimiser and parameters θ_k (with the representation's φ, or
+        without them under stop-gradient):
+
+            (θ_k, φ) ← (θ_k, φ) − optimiser_k(∇ L_k(θ_k, φ; trajectory))
+
+        Each gradient is taken at the parameters that the task before left (the paper's Section 3.3). Tasks that only
+        read φ leave it as it was, so they share one forward and backward pass with the next task, exactly.
+
+        Args:
+            agent: what `init` or the last update gave.
+            trajectory: T steps of B environments.
+            key: for losses that need randomness.
+
+        Returns:
+            The next agent, and numbers to log by "TASK/NAME".
+        """
         metrics: Metrics = {}
-        for group in shared_passes(self.tasks):
+        for group in group_by_pass(self.tasks):
             key, group_key = jax.random.split(key)
-            agent, group_metrics = _update_together(group, agent, trajectory, group_key)
+            agent, group_metrics = _update_group(group, agent, trajectory, group_key)
             metrics |= group_metrics
         return agent, metrics
 
 
-def shared_passes(tasks: Sequence[Trained]) -> list[tuple[Trained, ...]]:
-    """Split the tasks into runs that can share one forward and backward pass exactly.
-
-    A task that only looks at the representation leaves everything that the next one reads as it was, so both can be
-    differentiated at the same parameters.
-    """
-    groups: list[tuple[Trained, ...]] = []
-    current: list[Trained] = []
-    for trained in tasks:
-        current.append(trained)
-        if trained.trains_representation:
+def group_by_pass(tasks: Sequence[OptimisedTask]) -> list[tuple[OptimisedTask, ...]]:
+    """Groups of tasks, in order, that share one forward and backward pass: each ends with one that trains φ."""
+    groups: list[tuple[OptimisedTask, ...]] = []
+    current: list[OptimisedTask] = []
+    for each in tasks:
+        current.append(each)
+        if each.trains_representation:
             groups.append(tuple(current))
             current = []
     return [*groups, tuple(current)] if current else groups
 
 
-def _update_together(
-    group: Sequence[Trained], agent: Agent, trajectory: Trajectory, key: Key[Array, ""]
+def _update_group(
+    group: Sequence[OptimisedTask], agent: Agent, trajectory: Trajectory, key: Key[Array, ""]
 ) -> tuple[Agent, Metrics]:
     modules: dict[str, Any] = {}
-    for trained in group:
-        modules |= _touched(trained, agent.modules)
+    for each in group:
+        modules |= _touched(each, agent.modules)
     keys = jax.random.split(key, len(group))
 
     def total_loss(modules: dict[str, Any]) -> tuple[Float[Array, ""], tuple[dict[str, Any], Metrics]]:
@@ -99,28 +113,28 @@ def _update_together(
         total: Any = 0.0
         states: dict[str, Any] = {}
         metrics: Metrics = {}
-        for trained, task_key in zip(group, keys, strict=True):
-            seen = view if trained.trains_representation else _stop_gradient(view)
-            name = trained.name
-            loss, states[name], told = trained.task.loss(modules[name], agent.task_states[name], seen, task_key)
+        for each, task_key in zip(group, keys, strict=True):
+            shown = view if each.trains_representation else _stop_gradient(view)
+            name = each.name
+            loss, states[name], logged = each.task.loss(modules[name], agent.task_states[name], shown, task_key)
             total = total + loss
-            metrics |= {f"{name}/{metric}": value for metric, value in told.items()}
+            metrics |= {f"{name}/{metric}": value for metric, value in logged.items()}
         return total, (states, metrics)
 
     gradients, (task_states, metrics) = eqx.filter_grad(total_loss, has_aux=True)(modules)
     new_modules, new_optimiser_states = dict(agent.modules), dict(agent.optimiser_states)
-    for trained in group:
-        touched = _touched(trained, agent.modules)
-        updates, new_optimiser_states[trained.name] = trained.optimiser.update(
-            _touched(trained, gradients), agent.optimiser_states[trained.name], _parameters(touched)
+    for each in group:
+        touched = _touched(each, agent.modules)
+        updates, new_optimiser_states[each.name] = each.optimiser.update(
+            _touched(each, gradients), agent.optimiser_states[each.name], _parameters(touched)
         )
         new_modules |= eqx.apply_updates(touched, updates)
     return Agent(new_modules, agent.task_states | task_states, new_optimiser_states), metrics
 
 
-def _touched(trained: Trained, modules: dict[str, Any]) -> dict[str, Any]:
+def _touched(each: OptimisedTask, modules: dict[str, Any]) -> dict[str, Any]:
     """The modules that a task trains."""
-    names = (REPRESENTATION, trained.name) if trained.trains_representation else (trained.name,)
+    names = (REPRESENTATION, each.name) if each.trains_representation else (each.name,)
     return {name: modules[name] for name in names}
 
 

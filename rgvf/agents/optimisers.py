@@ -10,8 +10,8 @@ import optax
 from jaxtyping import Array, Float
 
 
-class OwnRate(NamedTuple):
-    """The learning rate as part of an agent, so that agents with different ones share a compiled update."""
+class LearningRate(NamedTuple):
+    """The learning rate as an array of the agent, so that agents with different rates share a compiled update."""
 
     rate: Float[Array, ""]
 
@@ -21,7 +21,7 @@ def main_optimiser(rate: float, decay: float, epsilon: float, clip: float) -> op
     return optax.chain(
         optax.clip_by_global_norm(clip),
         optax.scale_by_rms(decay, epsilon, eps_in_sqrt=True),
-        _scale_by_own_rate(rate),
+        _scale_by_carried_rate(rate),
     )
 
 
@@ -29,13 +29,13 @@ def auxiliary_optimiser(rate: float, decay: float, epsilon: float) -> optax.Grad
     """RMSProp with bias correction (Adam without momentum), ε inside the root; no clipping."""
     return optax.chain(
         optax.scale_by_rms(decay, epsilon, eps_in_sqrt=True, bias_correction=True),
-        _scale_by_own_rate(rate),
+        _scale_by_carried_rate(rate),
     )
 
 
-def _scale_by_own_rate(rate: float) -> optax.GradientTransformation:
+def _scale_by_carried_rate(rate: float) -> optax.GradientTransformation:
     def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
         del params
-        return jax.tree.map(lambda each: -state.rate * each, updates), state
+        return jax.tree.map(lambda leaf: -state.rate * leaf, updates), state
 
-    return optax.GradientTransformation(lambda params: OwnRate(jnp.float32(rate)), update)
+    return optax.GradientTransformation(lambda params: LearningRate(jnp.float32(rate)), update)

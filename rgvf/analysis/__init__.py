@@ -1,4 +1,4 @@
-"""Statistics and pictures of results: arrays in, figures out."""
+"""Statistics and figures of results: arrays in, figures out."""
 
 from rgvf.analysis.plots import Scatter, heat_maps, intervals, learning_curves, learning_panels, scatter_panels
 from rgvf.analysis.statistics import (
@@ -6,9 +6,9 @@ from rgvf.analysis.statistics import (
     clearly_lower,
     estimate,
     interquartile_mean,
-    interquartile_means_drawn_anew,
     interval,
     line_of_best_fit,
+    resampled_interquartile_means,
     slope_interval,
     standard_error,
 )
@@ -20,12 +20,12 @@ __all__ = [
     "estimate",
     "heat_maps",
     "interquartile_mean",
-    "interquartile_means_drawn_anew",
     "interval",
     "intervals",
     "learning_curves",
     "learning_panels",
     "line_of_best_fit",
+    "resampled_interquartile_means",
     "scatter_panels",
     "slope_interval",
     "standard_error",

@@ -1,4 +1,4 @@
-"""A film of an agent playing: the screen, and beside it what the agent thinks and what then happened."""
+"""A film of an agent: the screen, and beside it what the agent predicts and what then happened."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of results. Matplotlib without its global state, so that it draws anywhere."""
+"""Figures of results, by Matplotlib without its global state."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from matplotlib.ticker import EngFormatter, MaxNLocator
 
 from rgvf.analysis.statistics import line_of_best_fit, standard_error
 
-# Okabe and Ito's colours, told apart by colour-blind eyes too.
+# Okabe and Ito's colours, distinct for colour-blind readers too.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C8C00", "#7F7F7F")
 
 
@@ -69,7 +69,7 @@ def learning_panels(
 
 
 class Scatter(NamedTuple):
-    """Points, and where a line stands upright."""
+    """Points, and the position of a vertical line."""
 
     x: np.ndarray
     y: np.ndarray

@@ -1,4 +1,4 @@
-"""Means over seeds and how sure they are."""
+"""Means over seeds, and their uncertainty."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def standard_error(samples: np.ndarray) -> np.ndarray:
 def clearly_lower(a: np.ndarray, b: np.ndarray) -> bool:
     """Whether a is below b by more than two standard errors of the mean difference, seed by seed.
 
-    Runs of one seed that see the same experience share its luck; differences within a seed leave that out.
+    Runs with the same seed see the same experience; paired differences remove what they have in common.
     """
     difference = estimate(b - a)
     return difference.mean > 2 * difference.standard_error
@@ -41,24 +41,30 @@ def interquartile_mean(samples: np.ndarray) -> float:
     return float(_middle_half(np.ravel(samples)))
 
 
-def interquartile_means_drawn_anew(
+def resampled_interquartile_means(
     scores: Mapping[str, np.ndarray], unit: str, resamples: int = 2000
 ) -> dict[str, np.ndarray]:
-    """Interquartile means of each one's scores [games, seeds], in units of the mean score of `unit` in each game.
+    """Bootstrap samples of interquartile means, in units of the mean score of `unit` in each game.
 
-    Seeds are drawn anew within each game, for each one on its own, and the unit is what was drawn of it: how sure the
-    unit is counts, too. Returns [resamples] for each; those at one place have one unit in common.
+    Seeds are resampled within each game, for each agent separately. The unit is resampled too, so that its own
+    uncertainty counts; sample i of every agent has the same unit.
+
+    Args:
+        scores: of each agent, [games, seeds].
+
+    Returns:
+        Of each agent, [resamples].
     """
     rng = np.random.default_rng(0)
-    drawn = {name: _drawn_anew(rng, each, resamples) for name, each in scores.items()}
-    one = drawn[unit].mean(-1, keepdims=True)
-    one = np.where(one > 0, one, scores[unit].mean(-1, keepdims=True))  # nothing but zeros drawn
-    return {name: _middle_half((each / one).reshape(resamples, -1)) for name, each in drawn.items()}
+    samples = {name: _resample(rng, each, resamples) for name, each in scores.items()}
+    one = samples[unit].mean(-1, keepdims=True)
+    one = np.where(one > 0, one, scores[unit].mean(-1, keepdims=True))  # where only zeros were sampled
+    return {name: _middle_half((each / one).reshape(resamples, -1)) for name, each in samples.items()}
 
 
-def interval(drawn: np.ndarray) -> tuple[float, float]:
-    """The middle 95 % of what was drawn."""
-    low, high = np.percentile(drawn, [2.5, 97.5])
+def interval(samples: np.ndarray) -> tuple[float, float]:
+    """The middle 95 % of bootstrap samples."""
+    low, high = np.percentile(samples, [2.5, 97.5])
     return float(low), float(high)
 
 
@@ -70,19 +76,19 @@ def line_of_best_fit(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 
 
 def slope_interval(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    """A 95 % interval for the slope of the line of best fit; points are drawn anew."""
+    """A 95 % interval for the slope of the line of best fit; points are resampled."""
     if np.ptp(x) == 0:
-        raise ValueError("a slope needs points at different places")
+        raise ValueError("a slope needs points with different x")
 
     rng = np.random.default_rng(0)
 
-    def drawn() -> float:
+    def resampled_slope() -> float:
         chosen = rng.integers(len(x), size=len(x))
         while np.ptp(x[chosen]) == 0:
             chosen = rng.integers(len(x), size=len(x))
         return line_of_best_fit(x[chosen], y[chosen])[0]
 
-    return interval(np.array([drawn() for _ in range(2000)]))
+    return interval(np.array([resampled_slope() for _ in range(2000)]))
 
 
 def _middle_half(samples: np.ndarray) -> np.ndarray:
@@ -94,7 +100,7 @@ def _middle_half(samples: np.ndarray) -> np.ndarray:
     return ordered @ weight / np.sum(weight)
 
 
-def _drawn_anew(rng: np.random.Generator, scores: np.ndarray, resamples: int) -> np.ndarray:
+def _resample(rng: np.random.Generator, scores: np.ndarray, resamples: int) -> np.ndarray:
     """[resamples, games, seeds]"""
     games, seeds = scores.shape
     chosen = rng.integers(seeds, size=(resamples, games, seeds))

@@ -1,20 +1,47 @@
-"""The worlds that agents live in.
+"""Environments.
 
-Two kinds: pure functions that run inside a compiled program (`protocol`, `grid`), and games that run on the host
-(`host`, `atari`, `gymnasium`), many at once in worker processes (`workers`). Names are imported when they are first
-used, because a worker process must not import JAX.
+Two kinds: pure functions in JAX that run inside the compiled program (`environment`), and games that run on the host
+(`game`), many at once in worker processes (`workers`). Names are imported when they are first used, because a worker
+process must not import JAX.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rgvf.environments.environment import Environment, Step, check_environment, environment_spec, step_or_reset
+    from rgvf.environments.game import Game, TimeStep
+    from rgvf.environments.game_names import ATARI_GAMES, MINATAR_GAMES
     from rgvf.environments.grid import GridWorld
-    from rgvf.environments.protocol import Environment, Step
+    from rgvf.environments.minatar import MinAtar
+    from rgvf.environments.registry import find_environment, find_spec, make_game
 
-__all__ = ["Environment", "GridWorld", "Step"]
+__all__ = [
+    "ATARI_GAMES",
+    "MINATAR_GAMES",
+    "Environment",
+    "Game",
+    "GridWorld",
+    "MinAtar",
+    "Step",
+    "TimeStep",
+    "check_environment",
+    "environment_spec",
+    "find_environment",
+    "find_spec",
+    "make_game",
+    "step_or_reset",
+]
 
-_HOMES = {"Environment": "protocol", "GridWorld": "grid", "Step": "protocol"}
+_MODULES = {
+    "environment": ("Environment", "Step", "check_environment", "environment_spec", "step_or_reset"),
+    "game": ("Game", "TimeStep"),
+    "game_names": ("ATARI_GAMES", "MINATAR_GAMES"),
+    "grid": ("GridWorld",),
+    "minatar": ("MinAtar",),
+    "registry": ("find_environment", "find_spec", "make_game"),
+}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:

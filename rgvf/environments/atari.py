@@ -11,17 +11,18 @@ import numpy as np
 from ale_py import ALEInterface, ALEState, LoggerMode, roms
 from numpy.typing import NDArray
 
-from rgvf.environments.games import FRAME_CAP, find_game, rom_name
-from rgvf.environments.host import HostSpec, Moment
-from rgvf.environments.snapshots import moment_fields, pack, unpack
+from rgvf.environments.game import TimeStep
+from rgvf.environments.game_names import FRAME_CAP, find_atari, rom_name
+from rgvf.environments.snapshots import pack, time_step_fields, unpack
+from rgvf.spec import EnvironmentSpec
 
 FRAME_SKIP = 4
 SIZE = (84, 84)
 STACK = 4
 NOOP_MAX = 30
 
-_SMALLEST_CAP = 100  # a game must outlive its own opening: 30 no-ops and two steps
-_TRIES = 100
+_MIN_FRAME_CAP = 100  # a game must last longer than its opening: 30 no-ops and two steps
+_MAX_TRIES = 100
 _NOOP, _FIRE, _SECOND = 0, 1, 2  # indices into the minimal action set
 
 
@@ -34,17 +35,16 @@ class AtariGame:
 
     A game opens with 1–30 single frames of no-op and, if it has a FIRE button, a step of FIRE and one of the action
     after it. A lost life ends the learner's episode; the next one plays on with one NOOP step and the same FIRE steps.
-    A game that ends while an episode is being started is replaced by a new one, and its return is reported with the
-    `first` moment.
+    A game that ends during a reset step is replaced by a new one, and its return is reported with that step.
 
     Two consoles take turns, a game each: while one is played, the next game can be opened on the other (`prepare`). To
     reset an emulator takes as long as some 15 steps.
 
     Args:
-        game: one of `GAMES`.
+        game: one of `ATARI_GAMES`.
         seed: decides the number of no-ops and, with sticky actions, which ones stick.
         sticky: probability that the emulator repeats the last action, for each frame.
-        frame_cap: a game is cut off after this many frames of the emulator.
+        frame_cap: a game is truncated after this many frames of the emulator.
         episodic_life: whether a lost life ends the learner's episode.
     """
 
@@ -53,9 +53,9 @@ class AtariGame:
     ) -> None:
         if not 0.0 <= sticky <= 1.0:
             raise ValueError(f"sticky must be a probability, not {sticky}")
-        if frame_cap < _SMALLEST_CAP:
-            raise ValueError(f"frame_cap must be at least {_SMALLEST_CAP} frames, not {frame_cap}")
-        self.name = find_game(game)
+        if frame_cap < _MIN_FRAME_CAP:
+            raise ValueError(f"frame_cap must be at least {_MIN_FRAME_CAP} frames, not {frame_cap}")
+        self.name = find_atari(game)
         self._episodic_life = episodic_life
         own_seed, *emulator_seeds = np.random.SeedSequence(seed).generate_state(3)
         self._rng = np.random.Generator(np.random.PCG64(int(own_seed)))
@@ -64,35 +64,35 @@ class AtariGame:
         )
         self._actions = self._console.actions
         names = tuple(action.name for action in self._actions)
-        self._spec = HostSpec(SIZE, "uint8", names, frames_per_step=FRAME_SKIP, stack=STACK)
+        self._spec = EnvironmentSpec((*SIZE, STACK), "uint8", names, stack=STACK, frames_per_step=FRAME_SKIP)
         self._lives = 0
         self._length = 0
         self._needs_reset = True
-        self._moment: Moment | None = None
+        self._current: TimeStep | None = None
         self._opened_at: Mapping[str, Any] = {}  # the generator's state just before this game was opened
         self._played = bytearray()
 
     @property
-    def spec(self) -> HostSpec:
+    def spec(self) -> EnvironmentSpec:
         return self._spec
 
     @property
-    def moment(self) -> Moment:
-        if self._moment is None:
-            raise RuntimeError(f"{self.name} has not been started: call reset first")
-        return self._moment
+    def current(self) -> TimeStep:
+        if self._current is None:
+            raise RuntimeError(f"{self.name} has not been reset: call reset first")
+        return self._current
 
     @property
     def lives(self) -> int:
-        """Lives left, as the emulator counts them; 0 in a game that has none."""
+        """Lives left, as the emulator counts them; 0 in a game without lives."""
         return self._lives
 
-    def reset(self) -> Moment:
+    def reset(self) -> TimeStep:
         self._needs_reset = True
         return self._start_episode()
 
-    def step(self, action: int) -> Moment:
-        last = self._moment
+    def step(self, action: int) -> TimeStep:
+        last = self._current
         if last is None or last.terminal or last.truncated:
             return self._start_episode()
         if not 0 <= action < len(self._actions):
@@ -109,7 +109,7 @@ class AtariGame:
             terminal = True
         self._lives = lives
         self._needs_reset = ended
-        self._moment = Moment(
+        self._current = TimeStep(
             observation=console.observation(),
             reward=console.score - before,
             terminal=terminal,
@@ -119,9 +119,9 @@ class AtariGame:
             game_return=console.score,
             game_length=self._length,
         )
-        return self._moment
+        return self._current
 
-    def _start_episode(self) -> Moment:
+    def _start_episode(self) -> TimeStep:
         finished = None
         if self._needs_reset:
             self._start_game()
@@ -134,8 +134,8 @@ class AtariGame:
         console = self._console
         self._lives = console.ale.lives()
         total, length = finished or (console.score, self._length)
-        self._moment = Moment(console.observation(), 0.0, False, False, True, finished is not None, total, length)
-        return self._moment
+        self._current = TimeStep(console.observation(), 0.0, False, False, True, finished is not None, total, length)
+        return self._current
 
     def _start_game(self) -> None:
         self.prepare()
@@ -151,7 +151,7 @@ class AtariGame:
             self._other.open(self._rng)
 
     def save(self) -> bytes:
-        """How the game began and what was played since, about 20 kB."""
+        """How the game began and the actions since, about 20 kB."""
         console, following = self._console, self._other
         fields = {
             "game": self.name,
@@ -160,17 +160,17 @@ class AtariGame:
             "length": self._length,
             "lives": self._lives,
             "screen": zlib.crc32(console.newest.tobytes()),
-            "moment": moment_fields(self.moment),
+            "step": time_step_fields(self.current),
         }
         parts = {"origin": console.origin, "actions": bytes(self._played), "next": following.before_opening()}
         return pack("atari", fields, parts)
 
     def restore(self, data: bytes) -> None:
-        """Play the game again up to the moment of `save`: some 3,000 steps a second, 27,000 at most.
+        """Play the game again up to the step of `save`: some 3,000 steps a second, 27,000 at most.
 
         The emulator can save its state at any frame, but its picture is not part of that state, and some games (Qbert,
-        Amidar) repaint only half of it in a frame: what is restored goes on differently. Where a reset follows at once,
-        as here, it does not.
+        Amidar) repaint only half of it in a frame, so a restored game would continue differently. Where a reset follows
+        at once, as here, it does not.
         """
         fields, parts = unpack("atari", data)
         if fields["game"] != self.name:
@@ -185,9 +185,9 @@ class AtariGame:
         reached = (console.score, self._length, self._lives, zlib.crc32(console.newest.tobytes()))
         if reached != (fields["return"], fields["length"], fields["lives"], fields["screen"]):
             raise ValueError(
-                f"{self.name} did not repeat itself: was its state saved with other options or another ale-py?"
+                f"{self.name} did not repeat itself: was it saved with other options or another version of ale-py?"
             )
-        self._moment = Moment(observation=console.observation(), **fields["moment"])
+        self._current = TimeStep(observation=console.observation(), **fields["step"])
 
     def render(self) -> NDArray[np.uint8]:
         return self._console.ale.getScreenRGB()
@@ -209,26 +209,26 @@ class _Console:
         self.score = 0.0
         """Unclipped return of the game."""
         self.is_open = False
-        """A game has been opened and waits to be played."""
+        """A game has been opened and not yet played."""
         self.origin = b""
         """The emulator just before the game was opened."""
         self.opened_at: Mapping[str, Any] = {}
         """The generator at that time."""
 
     def open(self, rng: np.random.Generator) -> None:
-        """Reset the emulator and bring it to where the agent takes over."""
-        # A reset does not erase all of the past: some games (Assault, Tennis) begin differently after another one.
+        """Reset the emulator and play up to the agent's first step."""
+        # A reset does not erase everything: some games (Assault, Tennis) begin differently after another game.
         self.origin = self.before_opening()
         self.opened_at = rng.bit_generator.state
-        for _ in range(_TRIES):
+        for _ in range(_MAX_TRIES):
             self.score = 0.0
             self.ale.reset_game()
-            if self._goes_on_after_opening(int(rng.integers(1, NOOP_MAX + 1))):
+            if self._survives_opening(int(rng.integers(1, NOOP_MAX + 1))):
                 self.is_open = True
                 return
-        raise RuntimeError(f"the game ended {_TRIES} times before its first step")
+        raise RuntimeError(f"the game ended {_MAX_TRIES} times before its first step")
 
-    def _goes_on_after_opening(self, noops: int) -> bool:
+    def _survives_opening(self, noops: int) -> bool:
         for _ in range(noops):
             self.score += self.ale.act(self.actions[_NOOP])
             if self.ale.game_over():
@@ -263,7 +263,7 @@ class _Console:
         return self.origin if self.is_open else self.ale.cloneState(include_rng=True).serialize()
 
     def rewind(self, origin: bytes) -> None:
-        """Go back to a state that `before_opening` gave."""
+        """Return to a state that `before_opening` gave."""
         self.ale.restoreState(ALEState(origin))
         self.is_open = False
 

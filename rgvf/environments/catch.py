@@ -1,4 +1,4 @@
-"""A task that anything should learn in a minute on a CPU: catch the ball."""
+"""Catch: a small game that an agent learns in a minute on a CPU."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ class Catch(gymnasium.Env[NDArray[np.uint8], Any]):
         self._row = self._column = self._paddle = self._caught = 0
 
     def get_action_meanings(self) -> list[str]:
+        """A name for each action."""
         return ["left", "stay", "right"]
 
     def reset(

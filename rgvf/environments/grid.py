@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
-from rgvf.environments.protocol import Step
+from rgvf.environments.environment import Step
 from rgvf.questions import FiniteMDP, discounted_sum, exact_answers
 
 _MOVES = np.array([(-1, 0), (0, 1), (1, 0), (0, -1)])
@@ -17,7 +17,7 @@ _MOVES = np.array([(-1, 0), (0, 1), (1, 0), (0, -1)])
 
 @dataclass(frozen=True)
 class GridWorld:
-    """A square room inside walls. Continuing: nothing ends, nothing resets.
+    """A square room inside walls. Continuing: no episode ever ends.
 
     Every step that ends in the goal cell is rewarded with 1, a bump into the wall from there included. The state is the
     number of the agent's cell, row by row; the observation shows the walls in channel 0 and the agent in channel 1.
@@ -40,14 +40,17 @@ class GridWorld:
 
     @property
     def actions(self) -> tuple[str, ...]:
+        """The four moves."""
         return ("up", "right", "down", "left")
 
     @property
     def observation_shape(self) -> tuple[int, ...]:
+        """Cells and walls along each side, and two channels."""
         return (self.size + 2, self.size + 2, 2)
 
     @property
     def n_states(self) -> int:
+        """Number of cells."""
         return self.size**2
 
     def reset(self, key: Key[Array, ""]) -> tuple[Int[Array, ""], Float[Array, "height width 2"]]:
@@ -56,7 +59,8 @@ class GridWorld:
         return cell, self.observe(cell)
 
     def step(self, state: Int[Array, ""], action: Int[Array, ""], key: Key[Array, ""]) -> tuple[Int[Array, ""], Step]:
-        del key  # the world is deterministic
+        """Move, or stay where a wall blocks the move."""
+        del key  # the environment is deterministic
         cell = jnp.asarray(self._arrivals)[state, action]
         goal = self.goal[0] * self.size + self.goal[1]
         never = jnp.zeros((), bool)
@@ -85,7 +89,7 @@ class GridWorld:
         return (rows * self.size + columns).astype(np.int32)
 
     def mdp(self) -> FiniteMDP:
-        """The same world as arrays, with the features `touch`, `reward` and `constant`."""
+        """The same environment as arrays, with the features `touch`, `reward` and `constant`."""
         arrivals = self._arrivals
         states = self.n_states
         transition = np.eye(states)[arrivals]

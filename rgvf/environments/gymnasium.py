@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import warnings
 import zlib
 from importlib import import_module
@@ -15,16 +14,18 @@ from gymnasium.spaces import Box, Discrete
 from numpy.typing import NDArray
 
 from rgvf.environments import catch
-from rgvf.environments.host import HostSpec, Moment
-from rgvf.environments.snapshots import moment_fields, pack, unpack
+from rgvf.environments.game import TimeStep
+from rgvf.environments.snapshots import pack, time_step_fields, unpack
+from rgvf.messages import suggestion
+from rgvf.spec import EnvironmentSpec
 
 
 class GymGame:
     """One Gymnasium environment; each of its episodes is a game.
 
-    Images of bytes stay as they are; every other observation becomes float32. Each episode is reset with a seed of its
-    own, drawn from `seed`, so that an episode is known by its seed and its actions. That is what `save` keeps, and
-    `restore` plays it again: exact for every environment that is deterministic given its seed.
+    Images of bytes stay as they are; every other observation becomes float32. Each episode is reset with its own seed,
+    drawn from `seed`. `save` keeps that seed and the actions since, and `restore` plays them again: exact for every
+    environment that is deterministic given its seed.
 
     Args:
         id: as `gymnasium.make` takes it; "module:Name-v0" imports the module first.
@@ -39,30 +40,30 @@ class GymGame:
         self._episode_seed = 0
         self._played: list[int] = []
         self._return = 0.0
-        self._moment: Moment | None = None
+        self._current: TimeStep | None = None
 
     @property
-    def spec(self) -> HostSpec:
+    def spec(self) -> EnvironmentSpec:
         return self._spec
 
     @property
-    def moment(self) -> Moment:
-        if self._moment is None:
-            raise RuntimeError(f"{self.id} has not been started: call reset first")
-        return self._moment
+    def current(self) -> TimeStep:
+        if self._current is None:
+            raise RuntimeError(f"{self.id} has not been reset: call reset first")
+        return self._current
 
-    def reset(self) -> Moment:
+    def reset(self) -> TimeStep:
         return self._begin(int(self._rng.integers(2**31)))
 
-    def _begin(self, episode_seed: int) -> Moment:
+    def _begin(self, episode_seed: int) -> TimeStep:
         self._episode_seed, self._return = episode_seed, 0.0
         self._played.clear()
         observation, _ = self._env.reset(seed=episode_seed)
-        self._moment = Moment(self._convert(observation), 0.0, False, False, True, False, 0.0, 0)
-        return self._moment
+        self._current = TimeStep(self._convert(observation), 0.0, False, False, True, False, 0.0, 0)
+        return self._current
 
-    def step(self, action: int) -> Moment:
-        last = self._moment
+    def step(self, action: int) -> TimeStep:
+        last = self._current
         if last is None or last.terminal or last.truncated:
             return self.reset()
         if not 0 <= action < len(self._spec.actions):
@@ -70,7 +71,7 @@ class GymGame:
         self._played.append(int(action))
         observation, reward, terminal, truncated, _ = self._env.step(self._start + action)
         self._return += float(reward)
-        self._moment = Moment(
+        self._current = TimeStep(
             observation=self._convert(observation),
             reward=float(reward),
             terminal=bool(terminal),
@@ -80,35 +81,35 @@ class GymGame:
             game_return=self._return,
             game_length=len(self._played),
         )
-        return self._moment
+        return self._current
 
     def prepare(self) -> None:
-        """Nothing can be done ahead in an environment that is being played."""
+        """Nothing can be done ahead of time."""
 
     def _convert(self, observation: Any) -> NDArray[np.generic]:
-        return np.array(observation, self._spec.observation_dtype)
+        return np.array(observation, self._spec.observation_dtype).reshape(self._spec.observation_shape)
 
     def save(self) -> bytes:
         fields = {
             "id": self.id,
             "rng": self._rng.bit_generator.state,
             "episode_seed": self._episode_seed,
-            "observation": zlib.crc32(self.moment.observation.tobytes()),
-            "moment": moment_fields(self.moment),
+            "observation": zlib.crc32(self.current.observation.tobytes()),
+            "step": time_step_fields(self.current),
         }
         return pack("gym", fields, {"actions": np.array(self._played, "<i4").tobytes()})
 
     def restore(self, data: bytes) -> None:
-        """Play the episode again up to the moment of `save`."""
+        """Play the episode again up to the step of `save`."""
         fields, parts = unpack("gym", data)
         if fields["id"] != self.id:
             raise ValueError(f"this is the saved state of {fields['id']}; expected {self.id}")
-        moment = self._begin(fields["episode_seed"])
+        step = self._begin(fields["episode_seed"])
         for action in np.frombuffer(parts["actions"], "<i4").tolist():
-            moment = self.step(action)
-        reached = moment_fields(moment), zlib.crc32(moment.observation.tobytes())
-        if reached != (fields["moment"], fields["observation"]):
-            raise ValueError(f"{self.id} cannot be restored: with the same seed and actions it went another way")
+            step = self.step(action)
+        reached = time_step_fields(step), zlib.crc32(step.observation.tobytes())
+        if reached != (fields["step"], fields["observation"]):
+            raise ValueError(f"{self.id} cannot be restored: with the same seed and actions it went differently")
         self._rng.bit_generator.state = fields["rng"]
 
     def render(self) -> NDArray[np.uint8]:
@@ -126,7 +127,7 @@ class GymGame:
 def _make(id: str) -> gymnasium.Env[Any, Any]:
     catch.register()
     with warnings.catch_warnings():
-        # Advice to take a newer version, or about render modes, is not for someone who named the version.
+        # Advice about newer versions and render modes does not help who chose the version.
         warnings.simplefilter("ignore")
         try:
             mode = "rgb_array" if "rgb_array" in _render_modes(id) else None
@@ -141,7 +142,7 @@ def _make(id: str) -> gymnasium.Env[Any, Any]:
 
 
 def _render_modes(id: str) -> list[str]:
-    """What the environment says it can draw; nothing where that is not known before it is made."""
+    """The render modes that the environment declares; none where that is not known before it is made."""
     module, _, name = id.rpartition(":")
     if module:
         import_module(module)
@@ -153,15 +154,14 @@ def _render_modes(id: str) -> list[str]:
 
 def _hint(id: str, error: Exception) -> str:
     known = [name for name in gymnasium.registry if "/" not in name or "/" in id]
-    near = difflib.get_close_matches(id.split(":")[-1], known, n=3, cutoff=0.6)
-    return f"did you mean {' or '.join(near)}?" if near else _sentence(error)
+    return suggestion(id.split(":")[-1], known, n=3) or _sentence(error)
 
 
 def _sentence(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-def _read_spaces(id: str, env: gymnasium.Env[Any, Any]) -> tuple[HostSpec, int]:
+def _read_spaces(id: str, env: gymnasium.Env[Any, Any]) -> tuple[EnvironmentSpec, int]:
     """The spec, and the number of the first action."""
     actions, observations = env.action_space, env.observation_space
     if not isinstance(actions, Discrete):
@@ -175,7 +175,8 @@ def _read_spaces(id: str, env: gymnasium.Env[Any, Any]) -> tuple[HostSpec, int]:
     names = tuple(meanings())
     if len(names) != count:
         names = tuple(str(start + index) for index in range(count))
-    return HostSpec(shape, "uint8" if image else "float32", names), start
+    shape = (*shape, 1) if len(shape) == 2 else shape  # an image without channels
+    return EnvironmentSpec(shape, "uint8" if image else "float32", names), start
 
 
 def _kind(space: gymnasium.Space[Any]) -> str:

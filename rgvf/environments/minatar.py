@@ -7,17 +7,17 @@ from typing import Any
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int, Key
 
-from rgvf.environments.games import find_minatar
-from rgvf.environments.minatar_loops import game_module
-from rgvf.environments.protocol import Step
+from rgvf.environments.environment import Step
+from rgvf.environments.game_names import find_minatar
+from rgvf.environments.pgx_patches import game_module
 
 ACTIONS = ("noop", "left", "up", "right", "down", "fire")
-"""Of all games; each has those that do something in it."""
+"""Of all games; each game has those that do something in it."""
 STICKY = 0.1
 
 
 class MinAtar:
-    """One of the games: a 10×10 picture with a channel of booleans for each kind of thing.
+    """One of the games: a 10×10 image with a channel of booleans for each kind of object.
 
     Args:
         game: one of `MINATAR_GAMES`.
@@ -33,11 +33,12 @@ class MinAtar:
         self.observation_shape: tuple[int, ...] = tuple(self._game.observation_shape)
 
     def reset(self, key: Key[Array, ""]) -> tuple[Any, Bool[Array, "10 10 channels"]]:
+        """Start a game."""
         state = self._game.init(key)
         return state, state.observation
 
     def step(self, state: Any, action: Int[Array, ""], key: Key[Array, ""]) -> tuple[Any, Step]:
-        """One step, without the reset that pgx can do after it: the observation is the episode's last where it ends."""
+        """One step, without pgx's own reset: where an episode ends, the observation is its last."""
         state = self._game.step(state, action, key)
         reward = state.rewards[0].astype(jnp.float32)
         return state, Step(state.observation, reward, state.terminated, state.truncated)

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
-from rgvf.environments.host import Moment
+from rgvf.environments.game import TimeStep
 
 _MAGIC = b"rgvfgame"
 _VERSION = 1
@@ -43,8 +43,8 @@ def unpack(kind: str, data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
     return header["fields"], parts
 
 
-def moment_fields(moment: Moment) -> dict[str, Any]:
-    """A moment as JSON can hold it, without its observation."""
-    fields = moment._asdict()
+def time_step_fields(step: TimeStep) -> dict[str, Any]:
+    """A time step as JSON can hold it, without its observation."""
+    fields = step._asdict()
     del fields["observation"]
     return fields

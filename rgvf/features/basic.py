@@ -14,6 +14,7 @@ class Reward(eqx.Module):
 
     @property
     def names(self) -> tuple[str, ...]:
+        """The one name."""
         return ("reward",)
 
     def __call__(self, transition: Transition) -> Float[Array, "*batch 1"]:
@@ -25,6 +26,7 @@ class Constant(eqx.Module):
 
     @property
     def names(self) -> tuple[str, ...]:
+        """The one name."""
         return ("constant",)
 
     def __call__(self, transition: Transition) -> Float[Array, "*batch 1"]:
@@ -41,6 +43,7 @@ class Touch(eqx.Module):
 
     @property
     def names(self) -> tuple[str, ...]:
+        """The one name."""
         return ("touch",)
 
     def __call__(self, transition: Transition) -> Float[Array, "*batch 1"]:

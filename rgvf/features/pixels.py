@@ -9,8 +9,8 @@ from jaxtyping import Array, Float
 from rgvf.features.observation import change
 from rgvf.trajectory import Transition
 
-MOST_CELLS = 20
-"""Of a side: the paper has 20×20 on Atari, 18×20 on DeepMind Lab."""
+MAX_CELLS = 20
+"""Along a side: the paper has 20×20 on Atari, 18×20 on DeepMind Lab."""
 
 
 class PixelChange(eqx.Module):
@@ -31,12 +31,13 @@ class PixelChange(eqx.Module):
         height, width, _ = observation_shape
         if min(height, width) < 4:
             raise ValueError(f"an image of {height}×{width} is too small for cells; it needs 4×4 pixels at least")
-        self.cell = max(1, round(min(height, width) / MOST_CELLS))
-        self.rows, self.columns = (min(MOST_CELLS, n // self.cell // 2 * 2) for n in (height, width))
+        self.cell = max(1, round(min(height, width) / MAX_CELLS))
+        self.rows, self.columns = (min(MAX_CELLS, n // self.cell // 2 * 2) for n in (height, width))
         self.newest_only = newest_only
 
     @property
     def names(self) -> tuple[str, ...]:
+        """pixel-change/K for each cell K, row by row."""
         return tuple(f"pixel-change/{k}" for k in range(self.rows * self.columns))
 
     def __call__(self, transition: Transition) -> Float[Array, "*batch n"]:

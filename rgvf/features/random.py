@@ -17,7 +17,7 @@ from rgvf.trajectory import Transition
 
 
 class RandomLinear(eqx.Module):
-    """Each feature is the change of a linear map of the whole observation, with standard normal entries."""
+    """f_k = |g_k · (O_{t+1} − O_t)|: linear maps g_k of the whole observation, with standard normal entries."""
 
     weight: Float[Array, "pixels n"]
     observation_rank: int = eqx.field(static=True)
@@ -29,10 +29,11 @@ class RandomLinear(eqx.Module):
 
     @property
     def names(self) -> tuple[str, ...]:
+        """random-linear/K for each K below n."""
         return tuple(f"random-linear/{k}" for k in range(self.weight.shape[-1]))
 
     def padded(self, n: int) -> RandomLinear:
-        """The same and more features, which mean nothing."""
+        """The same feature with n numbers; those added have no meaning."""
         more = ((0, 0), (0, n - self.weight.shape[-1]))
         return eqx.tree_at(lambda feature: feature.weight, self, jnp.pad(self.weight, more))
 
@@ -87,10 +88,11 @@ class RandomPatches(eqx.Module):
 
     @property
     def names(self) -> tuple[str, ...]:
+        """random-patches/K for each K below n."""
         return tuple(f"random-patches/{k}" for k in range(self.n))
 
     def padded(self, n: int) -> RandomPatches:
-        """The same and more features, which mean nothing."""
+        """The same feature with n numbers; those added have no meaning."""
         more = ((0, -(-n // self.tiles) - self.weight.shape[0]), (0, 0))
         wider = eqx.tree_at(lambda feature: feature.weight, self, jnp.pad(self.weight, more))
         object.__setattr__(wider, "n", n)  # `tree_at` gives a copy, but changes arrays only
@@ -102,8 +104,8 @@ class RandomPatches(eqx.Module):
         (rows, columns), down, across = self.patch, height // self.patch[0], width // self.patch[1]
         tiles = moved.reshape(*batch, down, rows, across, columns, channels)
         maps = self.weight.reshape(-1, rows, columns, channels)
-        answers = jnp.einsum("...iyjxc,myxc->...mij", tiles, maps)
-        return jnp.abs(answers.reshape(*batch, -1)[..., : self.n])
+        projected = jnp.einsum("...iyjxc,myxc->...mij", tiles, maps)
+        return jnp.abs(projected.reshape(*batch, -1)[..., : self.n])
 
 
 def _require_positive(what: str, n: int) -> None:

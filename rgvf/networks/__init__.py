@@ -1,7 +1,21 @@
 """Representations and heads."""
 
 from rgvf.networks.conv import ConvRepresentation, ConvSize, Deconv
-from rgvf.networks.layers import MLP, Dense, Head
+from rgvf.networks.layers import MLP, Dense, Head, initial_weight
+from rgvf.networks.registry import REPRESENTATIONS, SMALL_IMAGE, make_representation
 from rgvf.networks.representation import DenseRepresentation, Representation
 
-__all__ = ["MLP", "ConvRepresentation", "ConvSize", "Deconv", "Dense", "DenseRepresentation", "Head", "Representation"]
+__all__ = [
+    "MLP",
+    "REPRESENTATIONS",
+    "SMALL_IMAGE",
+    "ConvRepresentation",
+    "ConvSize",
+    "Deconv",
+    "Dense",
+    "DenseRepresentation",
+    "Head",
+    "Representation",
+    "initial_weight",
+    "make_representation",
+]

@@ -26,8 +26,8 @@ ATARI = (ConvSize(32, 8, 4), ConvSize(64, 4, 2), ConvSize(64, 3, 1))
 """The layers of Mnih et al. 2015, which the paper uses."""
 
 
-SMALL_PICTURE = 2**13
-"""Numbers in all patches of a picture, up to which it is cut into them."""
+MAX_PATCH_NUMBERS = 2**13
+"""Up to this many numbers in all patches of an image, a convolution is computed as one matrix product."""
 
 
 def _kernels(key: Key[Array, ""], inputs: int, size: ConvSize) -> tuple[Array, Array]:
@@ -37,12 +37,11 @@ def _kernels(key: Key[Array, ""], inputs: int, size: ConvSize) -> tuple[Array, A
 
 
 class Conv(eqx.Module):
-    """A convolution over [..., height, width, channels] without padding.
+    """A convolution over [batch, height, width, channels] without padding.
 
-    Where the stride divides the kernel, blocks of stride×stride pixels are first laid side by side as channels; then
-    the stride is 1 and the kernel smaller. Small pictures are cut into patches, for one product of matrices: that is
-    several times as fast inside a compiled loop on a CPU, and stays a product of matrices where weights differ from
-    seed to seed. All are the same function.
+    Three ways compute the same function. Where the stride divides the kernel, blocks of stride×stride pixels first
+    become channels (space-to-depth), so that the stride is 1. Small images are cut into patches and multiplied as one
+    matrix: several times as fast inside a compiled loop on a CPU, and fast where weights differ from seed to seed.
     """
 
     weight: Float[Array, "kernel kernel inputs outputs"]
@@ -62,7 +61,7 @@ class Conv(eqx.Module):
             weight = jnp.moveaxis(weight, 0, -1)
         if stride == 1:
             rows, columns = (n - weight.shape[0] + 1 for n in x.shape[1:3])
-            if rows * columns * weight[..., 0].size <= SMALL_PICTURE:
+            if rows * columns * weight[..., 0].size <= MAX_PATCH_NUMBERS:
                 return _patches(x, weight.shape[0], rows, columns) @ weight.reshape(-1, weight.shape[-1]) + self.bias
         axes = ("NHWC", "HWIO", "NHWC")
         return jax.lax.conv_general_dilated(x, weight, (stride, stride), "VALID", dimension_numbers=axes) + self.bias
@@ -75,7 +74,7 @@ def _patches(
     return jnp.concatenate([x[:, i : i + rows, j : j + columns] for i, j in places], axis=-1)
 
 
-def _blocks(x: Shaped[Array, "n height width c"], size: int) -> Shaped[Array, "n rows columns size*size*c"]:
+def _blocks(x: Shaped[Array, "n height width c"], size: int) -> Shaped[Array, "n rows columns block"]:
     n, height, width, channels = x.shape
     tiles = x.reshape(n, height // size, size, width // size, size, channels)
     return tiles.transpose(0, 1, 3, 2, 4, 5).reshape(n, height // size, width // size, size**2 * channels)
@@ -131,11 +130,13 @@ class ConvRepresentation(eqx.Module):
         self.size = dense[-1] if dense else flat
 
     def step(self, observation: Shaped[Array, "*batch height width channels"]) -> Float[Array, "*batch size"]:
+        """States of single observations."""
         *batch, height, width, channels = observation.shape
         x = unit_scale(observation.reshape(-1, height, width, channels))
         for convolution in self.convolutions:
             x = jax.nn.relu(convolution(x))
         return self.dense(x.reshape(*batch, -1))
 
-    def unroll(self, trajectory: Trajectory) -> Float[Array, "T+1 B size"]:
+    def unroll(self, trajectory: Trajectory) -> Float[Array, "Tp1 B size"]:
+        """States of a whole segment."""
         return self.step(trajectory.observation)

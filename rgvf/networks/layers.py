@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
 
-def initial_weight(key: Key[Array, ""], shape: tuple[int, ...], fan_in: int) -> Float[Array, ...]:
+def initial_weight(key: Key[Array, ""], shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
     """Normal with deviation 1/√fan-in, cut at two deviations, not re-scaled."""
     return jax.random.truncated_normal(key, -2.0, 2.0, shape) / math.sqrt(fan_in)
 
@@ -57,7 +57,7 @@ class Head(eqx.Module):
         self.output = Dense(output_key, hidden or inputs, outputs)
 
     def padded(self, outputs: int) -> Head:
-        """The same with outputs added that are 0."""
+        """The same head with more outputs; those added are 0."""
         more = outputs - self.output.bias.shape[-1]
         output = jax.tree.map(lambda leaf: jnp.pad(leaf, [(0, 0)] * (leaf.ndim - 1) + [(0, more)]), self.output)
         return eqx.tree_at(lambda head: head.output, self, output)
@@ -70,7 +70,7 @@ class Head(eqx.Module):
         return self.output(scale_gradient(features, gradient_scale))
 
 
-def scale_gradient(x: Float[Array, ...], scale: float | Float[Array, ""]) -> Float[Array, ...]:
+def scale_gradient(x: Float[Array, "..."], scale: float | Float[Array, ""]) -> Float[Array, "..."]:
     """x, whose gradient is multiplied by scale. None flows into the scale."""
     scale = jax.lax.stop_gradient(scale)
     return scale * x + jax.lax.stop_gradient((1 - scale) * x)

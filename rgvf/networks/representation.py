@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import equinox as eqx
 from jaxtyping import Array, Float, Key, Shaped
@@ -17,13 +17,22 @@ from rgvf.networks.layers import MLP
 from rgvf.trajectory import Trajectory, unit_scale
 
 
+@runtime_checkable
 class Representation(Protocol):
+    """Maps observations to state vectors S_t; a pytree."""
+
     @property
-    def size(self) -> int: ...
+    def size(self) -> int:
+        """Length of a state vector."""
+        ...
 
-    def step(self, observation: Shaped[Array, "*batch *observation"]) -> Float[Array, "*batch size"]: ...
+    def step(self, observation: Shaped[Array, "*batch *observation"]) -> Float[Array, "*batch size"]:
+        """States of single observations, for acting."""
+        ...
 
-    def unroll(self, trajectory: Trajectory) -> Float[Array, "T+1 B size"]: ...
+    def unroll(self, trajectory: Trajectory) -> Float[Array, "Tp1 B size"]:
+        """States of a whole segment, for learning."""
+        ...
 
 
 class DenseRepresentation(eqx.Module):
@@ -38,11 +47,14 @@ class DenseRepresentation(eqx.Module):
 
     @property
     def size(self) -> int:
+        """Length of a state vector."""
         return self.mlp.layers[-1].bias.shape[-1]
 
     def step(self, observation: Shaped[Array, "*batch *observation"]) -> Float[Array, "*batch size"]:
+        """States of single observations."""
         batch = observation.shape[: observation.ndim - self.observation_rank]
         return self.mlp(unit_scale(observation.reshape(*batch, -1)))
 
-    def unroll(self, trajectory: Trajectory) -> Float[Array, "T+1 B size"]:
+    def unroll(self, trajectory: Trajectory) -> Float[Array, "Tp1 B size"]:
+        """States of a whole segment."""
         return self.step(trajectory.observation)

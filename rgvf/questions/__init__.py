@@ -1,4 +1,4 @@
-"""What is asked: question networks, their generator, their exact answers. NumPy only."""
+"""Question networks: the language, the random generator, TD targets and exact answers. NumPy only."""
 
 from rgvf.questions.catalog import (
     MHVP_DISCOUNTS,

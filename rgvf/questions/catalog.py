@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import product
 
+from rgvf.questions.graph import Edge
 from rgvf.questions.names import checked_names, names_of
-from rgvf.questions.network import Edge, QuestionNetwork
+from rgvf.questions.network import QuestionNetwork
 
 
 def horizon_discounts(n: int) -> tuple[float, ...]:
@@ -54,12 +55,12 @@ def discounted_sum(features: Iterable[str] | int, discount: float) -> QuestionNe
 def shallow(features: Iterable[str] | int, actions: Iterable[str] | int) -> QuestionNetwork:
     """Each feature after each action: one tree of depth 1 per feature."""
     features, action_names = names_of("feature node", features), names_of("action", actions)
-    asked = [(f"{feature} if {action}", feature, action) for feature in features for action in action_names]
-    checked_names("prediction node", (name for name, _, _ in asked))
+    nodes = [(f"{feature} if {action}", feature, action) for feature in features for action in action_names]
+    checked_names("prediction node", (name for name, _, _ in nodes))
     return QuestionNetwork(
         features,
-        {name: action for name, _, action in asked},
-        [(name, feature) for name, feature, _ in asked],
+        {name: action for name, _, action in nodes},
+        [(name, feature) for name, feature, _ in nodes],
         action_names,
     )
 

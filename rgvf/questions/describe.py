@@ -1,7 +1,7 @@
 """A question in words.
 
 The targets of a node are unrolled along its edges until only features are left, each a number of steps ahead after a
-sequence of actions. Terms that can be true of one future are told together.
+sequence of actions. Terms that can be true of one future are described together.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rgvf.questions.network import QuestionNetwork
+from rgvf.questions.graph import QuestionGraph
 
-# A question that unrolls into more terms than this is told with other nodes' answers in it.
-MOST_TERMS = 100
+# A question that unrolls into more terms than this is described by other nodes' answers.
+MAX_TERMS = 100
 FOREVER = 10**9
 
 
@@ -47,7 +47,7 @@ class _Term:
         )
 
 
-def describe(network: QuestionNetwork, node: str | int | None = None) -> str:
+def describe(network: QuestionGraph, node: str | int | None = None) -> str:
     """The question that a node asks, in words; without a node, one line for each."""
     if node is None:
         return "\n".join(f"{name}: {describe(network, name)}" for name in network.predictions)
@@ -63,17 +63,17 @@ def describe(network: QuestionNetwork, node: str | int | None = None) -> str:
                 break
         else:
             groups.append((term.sequence(), term.tail, [term]))
-    told = [_tell(sequence, tail, members) for sequence, tail, members in groups]
-    if not told:
+    parts = [_phrase(sequence, tail, members) for sequence, tail, members in groups]
+    if not parts:
         return "nothing: every weight is 0, so the answer is always 0."
-    if len(told) == 1:
-        premise, asked = told[0]
-        return f"{premise}what is {asked}?"
-    parts = "; ".join(f"({i}) {premise}{asked}" for i, (premise, asked) in enumerate(told, 1))
-    return f"what do these {len(told)} add up to: {parts}?"
+    if len(parts) == 1:
+        premise, sought = parts[0]
+        return f"{premise}what is {sought}?"
+    listed = "; ".join(f"({i}) {premise}{sought}" for i, (premise, sought) in enumerate(parts, 1))
+    return f"what do these {len(parts)} add up to: {listed}?"
 
 
-def _outgoing(network: QuestionNetwork) -> list[list[tuple[int, float]]]:
+def _outgoing(network: QuestionGraph) -> list[list[tuple[int, float]]]:
     outgoing: list[list[tuple[int, float]]] = [[] for _ in network.predictions]
     for source, target, weight in zip(*(a.tolist() for a in network.edge_arrays), strict=True):
         if weight != 0:
@@ -81,7 +81,7 @@ def _outgoing(network: QuestionNetwork) -> list[list[tuple[int, float]]]:
     return outgoing
 
 
-def _unroll(outgoing: list[list[tuple[int, float]]], network: QuestionNetwork, node: int) -> list[_Term]:
+def _unroll(outgoing: list[list[tuple[int, float]]], network: QuestionGraph, node: int) -> list[_Term]:
     terms: list[_Term] = []
     pending = deque[tuple[int, float, tuple[str | None, ...], frozenset[int]]]([(node, 1.0, (), frozenset())])
     while pending:
@@ -98,7 +98,7 @@ def _unroll(outgoing: list[list[tuple[int, float]]], network: QuestionNetwork, n
             if target >= network.n_predictions:
                 feature = network.features[target - network.n_predictions]
                 terms.append(_Term(weight * edge, after, len(after), feature, last=len(after)))
-            elif target in passed or target == node or len(terms) + len(pending) + len(after) > MOST_TERMS:
+            elif target in passed or target == node or len(terms) + len(pending) + len(after) > MAX_TERMS:
                 answer = f"the answer to question {network.predictions[target]!r}"
                 terms.append(_Term(weight * edge, after, len(after), answer, last=len(after)))
             else:
@@ -107,7 +107,7 @@ def _unroll(outgoing: list[list[tuple[int, float]]], network: QuestionNetwork, n
 
 
 def _discounted(
-    network: QuestionNetwork,
+    network: QuestionGraph,
     others: list[tuple[int, float]],
     discount: float,
     weight: float,
@@ -129,7 +129,7 @@ def _discounted(
 
 
 def _merged(terms: list[_Term]) -> list[_Term]:
-    """Add up what is asked more than once."""
+    """Add up terms that occur more than once."""
     sums: dict[_Term, float] = {}
     for term in terms:
         key = replace(term, weight=0.0)
@@ -137,8 +137,8 @@ def _merged(terms: list[_Term]) -> list[_Term]:
     return [replace(key, weight=weight) for key, weight in sums.items() if weight != 0]
 
 
-def _tell(sequence: tuple[str | None, ...], tail: str | None, terms: list[_Term]) -> tuple[str, str]:
-    """The premise, and what is asked under it."""
+def _phrase(sequence: tuple[str | None, ...], tail: str | None, terms: list[_Term]) -> tuple[str, str]:
+    """The premise, and the quantity that is sought under it."""
     last = max(term.last for term in terms)
     steps = [action if action is not None else "what the policy does" for action in sequence]
     premise = f"if I do {', then '.join(steps)}" if steps else ""
@@ -157,19 +157,19 @@ def _tell(sequence: tuple[str | None, ...], tail: str | None, terms: list[_Term]
 
 
 def _sums(terms: list[_Term]) -> Iterator[str]:
-    """Terms in the order of time; one feature over the next n steps is told at once."""
+    """Terms in the order of time; one feature over the next n steps is described at once."""
     runs: dict[tuple[str, float], list[int]] = {}
     for term in terms:
         if term.last != FOREVER:
             runs.setdefault((term.subject, term.weight), []).append(term.step)
-    told: list[tuple[int, str]] = []
+    parts: list[tuple[int, str]] = []
     for (subject, weight), steps in runs.items():
         if len(steps) > 1 and sorted(steps) == list(range(1, len(steps) + 1)):
-            told.append((1, _times(weight, f"{subject} over the next {len(steps)} steps")))
+            parts.append((1, _times(weight, f"{subject} over the next {len(steps)} steps")))
         else:
-            told += [(s, _times(weight, f"{subject} {s} step{'s' * (s > 1)} ahead")) for s in steps]
-    told += [(t.step + FOREVER, _times(t.weight, t.subject)) for t in terms if t.last == FOREVER]
-    yield from (text for _, text in sorted(told, key=lambda pair: pair[0]))
+            parts += [(s, _times(weight, f"{subject} {s} step{'s' * (s > 1)} ahead")) for s in steps]
+    parts += [(t.step + FOREVER, _times(t.weight, t.subject)) for t in terms if t.last == FOREVER]
+    yield from (text for _, text in sorted(parts, key=lambda pair: pair[0]))
 
 
 def _times(weight: float, text: str) -> str:

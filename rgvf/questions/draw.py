@@ -21,11 +21,12 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, Rectangle
 from matplotlib.path import Path as Curve
 
+from rgvf.questions.graph import QuestionGraph
 from rgvf.questions.layout import (
     ACTION_COLOURS,
     LEGEND_TYPE,
-    MOST_ARROWS,
-    MOST_VECTORS,
+    MAX_ARROWS,
+    MAX_VECTORS,
     PAPER,
     PLACES,
     RADIUS,
@@ -37,14 +38,13 @@ from rgvf.questions.layout import (
     shown,
     text_width,
 )
-from rgvf.questions.network import QuestionNetwork
 
 INK, SKIP_INK, NAME_INK, FEATURE_FILL = "#2b2b2b", "#aab2bf", "#5f6670", "#ececE8"
 # rcParams belong to the process: only one thread at a time may change them.
 _SETTINGS = threading.Lock()
 
 
-def draw(network: QuestionNetwork, path: str | Path) -> Path:
+def draw(network: QuestionGraph, path: str | Path) -> Path:
     """Draw the network to an SVG or PNG file, by the path's suffix; the same network gives the same bytes."""
     path = Path(path)
     kind = path.suffix.lower().removeprefix(".")
@@ -60,14 +60,14 @@ def draw(network: QuestionNetwork, path: str | Path) -> Path:
         (width, height), (least_width, below, above) = plan.size * unit, plan.margin
         figure = Figure(figsize=(max(width, least_width, 72) / 72, (height + below + above) / 72))
         _paint(plan, figure.add_axes((0, 0, 1, 1)), unit)
-        dpi = 200 if plan.labelled else 120 if len(network.edges) <= MOST_VECTORS else 100
+        dpi = 200 if plan.labelled else 120 if len(network.edges) <= MAX_VECTORS else 100
         figure.savefig(content, format=kind, dpi=dpi, metadata={"Date": None} if kind == "svg" else None)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content.getvalue())
     return path
 
 
-def draw_on(network: QuestionNetwork, axes: Axes) -> None:
+def draw_on(network: QuestionGraph, axes: Axes) -> None:
     """Draw the network onto axes of any size: it fits the size they have now, and keeps its proportions."""
     per_pixel = 72 / axes.figure.dpi
     plan, unit = fit(network, axes.bbox.width * per_pixel, axes.bbox.height * per_pixel)
@@ -79,7 +79,7 @@ def _paint(plan: Plan, axes: Axes, unit: float) -> None:
     _, below, above = plan.margin
     axes.set(xlim=(left, right), ylim=(bottom - below / unit, top + above / unit), aspect="equal")
     axes.set_axis_off()
-    if len(plan.network.edges) > MOST_ARROWS:
+    if len(plan.network.edges) > MAX_ARROWS:
         _paint_lines(plan, axes, unit)
     else:
         _paint_arrows(plan, axes, unit)
@@ -96,7 +96,7 @@ def _paint_nodes(plan: Plan, axes: Axes, unit: float, colours: np.ndarray) -> No
     ink = np.array([to_rgb(INK) if action is None else colours[action] for action in conditions])
     tint = 0.2 if plan.labelled else 0.8
     fill = [(1, 1, 1) if action is None else 1 - tint * (1 - colours[action]) for action in conditions]
-    raster = len(plan.network.edges) > MOST_VECTORS
+    raster = len(plan.network.edges) > MAX_VECTORS
     look = {"linewidth": 0.035 * unit, "zorder": 3, "rasterized": raster, "clip_on": False}
     middle, wide = np.stack([plan.x, plan.y], 1), np.full(n, 2 * RADIUS)
     shape: Any = {"units": "xy", "offsets": middle[:n], "offset_transform": axes.transData}
@@ -154,7 +154,7 @@ def _paint_lines(plan: Plan, axes: Axes, unit: float) -> None:
         paths = [Curve.make_compound_path(*routes[k::32]) for k in range(min(32, len(routes)))]
         look = {"facecolor": "none", "edgecolor": SKIP_INK if skip else INK, "linewidth": min(0.5, 0.06 * unit)}
         bundle = PathCollection(paths, alpha=min(0.6, 0.1 + 80 / max(1, len(routes))), **look)
-        bundle.set(zorder=1 if skip else 2, rasterized=len(source) > MOST_VECTORS, clip_on=False)
+        bundle.set(zorder=1 if skip else 2, rasterized=len(source) > MAX_VECTORS, clip_on=False)
         axes.add_collection(bundle)
 
 

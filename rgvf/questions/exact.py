@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rgvf.questions.network import QuestionNetwork
+from rgvf.questions.graph import QuestionGraph
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class FiniteMDP:
             raise ValueError(f"terminal must have shape ({states},), not {self.terminal.shape}")
 
 
-def exact_answers(network: QuestionNetwork, mdp: FiniteMDP, policy: np.ndarray) -> np.ndarray:
+def exact_answers(network: QuestionGraph, mdp: FiniteMDP, policy: np.ndarray) -> np.ndarray:
     """The true value of every prediction node in every state.
 
     Solves y_i(s) = Σ_a p_i(a|s) Σ_s' P(s'|s,a) · (Σ_j W_ij · y_j(s') · [s' not terminal] + Σ_k W_ik · f_k(s,a,s'))
@@ -87,7 +87,7 @@ def exact_answers(network: QuestionNetwork, mdp: FiniteMDP, policy: np.ndarray) 
 
     n, n_p = int(living.sum()), network.n_predictions
     answers = np.zeros((n, n_p))
-    for part in network.loops:
+    for part in network.components:
         place = {node: slice(i * n, (i + 1) * n) for i, node in enumerate(part)}
         inner = np.zeros((len(part) * n, len(part) * n))
         outer = np.zeros(len(part) * n)

@@ -6,17 +6,16 @@ import json
 from pathlib import Path
 from typing import Any, NoReturn
 
-from rgvf.atomic import write_atomically
-from rgvf.questions.network import QuestionNetwork
+from rgvf.questions.graph import QuestionGraph
 
 FORMAT = "rgvf question network"
 VERSION = 1
 # About a hundred times the largest network of the paper (18 actions, depth 16, repeat 32).
-LARGEST_FILE = 64 * 2**20
+MAX_FILE_BYTES = 64 * 2**20
 
 
-def to_json(network: QuestionNetwork) -> str:
-    """One node a line; numbers round-trip exactly."""
+def graph_json(network: QuestionGraph) -> str:
+    """One node a line; numbers survive exactly."""
     edges: dict[str, list[list[Any]]] = {name: [] for name in network.predictions}
     for source, target, weight in network.edges:
         edges[source].append([target, weight])
@@ -30,8 +29,8 @@ def to_json(network: QuestionNetwork) -> str:
     return f'{{\n{fields}  "predictions": [\n    {lines}\n  ]\n}}\n'
 
 
-def from_json(text: str) -> QuestionNetwork:
-    """The network that `to_json` wrote; ValueError where the text is anything else."""
+def graph_fields(text: str) -> dict[str, Any]:
+    """What a graph is made from, as `graph_json` wrote it; ValueError where the text is anything else."""
     try:
         data = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_object_without_repeats)
     except RecursionError:
@@ -57,24 +56,17 @@ def from_json(text: str) -> QuestionNetwork:
             if not isinstance(edge, list) or len(edge) != 2 or not isinstance(edge[0], str):
                 raise ValueError(f"{where}: an edge must be [node, weight], not {str(edge)[:80]}")
             edges.append((node["name"], edge[0], edge[1]))
-    return QuestionNetwork(data["features"], predictions, edges, data["actions"])
+    return {"features": data["features"], "predictions": predictions, "edges": edges, "actions": data["actions"]}
 
 
-def save(network: QuestionNetwork, path: str | Path) -> Path:
-    """Write the file, whole or not at all."""
-    return write_atomically(Path(path), to_json(network))
-
-
-def load(path: str | Path) -> QuestionNetwork:
-    path = Path(path)
-    if path.stat().st_size > LARGEST_FILE:
-        raise ValueError(f"{path}: larger than {LARGEST_FILE // 2**20} MiB, so not a question network")
+def read_text(path: Path) -> str:
+    """The text of a file that may be a question network; ValueError where it cannot be one."""
+    if path.stat().st_size > MAX_FILE_BYTES:
+        raise ValueError(f"larger than {MAX_FILE_BYTES // 2**20} MiB, so not a question network")
     try:
-        return from_json(path.read_text(encoding="utf-8"))
+        return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise ValueError(f"{path}: not a text file, so not a question network") from None
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise ValueError("not a text file, so not a question network") from None
 
 
 def _fields(where: str, data: Any, expected: dict[str, type | tuple[type, ...]]) -> None:

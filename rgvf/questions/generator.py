@@ -13,8 +13,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from rgvf.questions.catalog import discounted_sum, shallow
+from rgvf.questions.graph import Edge
 from rgvf.questions.names import names_of
-from rgvf.questions.network import Edge, QuestionNetwork
+from rgvf.questions.network import QuestionNetwork
 
 
 def random_network(

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rgvf.questions.loops import strongly_connected
-from rgvf.questions.network import QuestionNetwork
+from rgvf.questions.components import strongly_connected
+from rgvf.questions.graph import QuestionGraph
 
 # In points: the unit of a small network, the paper a large one must fit, the smallest type worth printing.
-UNIT, PAPER, SMALLEST_TYPE, LEGEND_TYPE = 44.0, (1440.0, 1440.0), 4.5, 8.0
+UNIT, PAPER, MIN_TYPE, LEGEND_TYPE = 44.0, (1440.0, 1440.0), 4.5, 8.0
 # In units.
 RADIUS, SPACE, TYPE, SMALL_TYPE = 0.3, 0.4, 0.27, 0.2
 # Where a text goes about its node, in units, and which part of the text goes there.
@@ -32,12 +32,12 @@ PLACES = {
 # How near to a node its lines must not be flat, in columns, for the sake of what is written there.
 CLEARANCE = {"left": 1.0, "right": 1.0, "loop": 0.5}
 # A longer row is drawn as several lines, more edges without heads, and still more as an image inside the SVG.
-LONGEST_ROW, MOST_ARROWS, MOST_VECTORS = 150, 400, 5000
+MAX_ROW, MAX_ARROWS, MAX_VECTORS = 150, 400, 5000
 # Okabe & Ito's colours without yellow and black, and two of Tol's: apart for every kind of colour vision.
 ACTION_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#999933")
 
 
-def layers(network: QuestionNetwork) -> tuple[int, ...]:
+def layers(network: QuestionGraph) -> tuple[int, ...]:
     """The row of every node, in the order of `network.index`: 0 for features, and below whatever a node looks at.
 
     Nodes that depend on each other share a row. Discounted sums of features stand in row 0 beside their features, as
@@ -63,7 +63,7 @@ def layers(network: QuestionNetwork) -> tuple[int, ...]:
 class Plan:
     """Where everything goes, in units; arrays run over nodes in the order of `network.index`, or over rows."""
 
-    network: QuestionNetwork
+    network: QuestionGraph
     labelled: bool
     texts: dict[tuple[int, str], str]
     row: np.ndarray
@@ -101,23 +101,23 @@ class Plan:
         return wide, 2 * LEGEND_TYPE if wide else 0.0, 0.0 if self.labelled else 1.5 * LEGEND_TYPE
 
 
-def fit(network: QuestionNetwork, width: float, height: float) -> tuple[Plan, float]:
+def fit(network: QuestionGraph, width: float, height: float) -> tuple[Plan, float]:
     """The most readable plan for paper of this many points, and its unit."""
-    plan = _plan(network, labelled=network.n_predictions <= MOST_ARROWS)
+    plan = _plan(network, labelled=network.n_predictions <= MAX_ARROWS)
     unit = min(UNIT, *(np.array([width, height]) / plan.size))
-    if plan.labelled and unit * SMALL_TYPE < SMALLEST_TYPE:
+    if plan.labelled and unit * SMALL_TYPE < MIN_TYPE:
         plan = _plan(network, labelled=False)
     return plan, float(min(UNIT, *(np.array([width, max(1.0, height - sum(plan.margin[1:]))]) / plan.size)))
 
 
-def _plan(network: QuestionNetwork, labelled: bool) -> Plan:
+def _plan(network: QuestionGraph, labelled: bool) -> Plan:
     row = np.array(layers(network))
     row -= row.min()  # there may be no features
     texts = _texts(network, row)
     if not labelled:
         texts = {(i, where): "" for i, where in texts if "loop" in where}  # the room that the arrow itself takes
     count = np.bincount(row)
-    lines = -(-count // max(LONGEST_ROW, int(3 * count.max() ** 0.5)))
+    lines = -(-count // max(MAX_ROW, int(3 * count.max() ** 0.5)))
     left, right = _reach(row, texts)
     source, target, _ = network.edge_arrays
     bows = (row[source] == row[target]) & (source != target) & (target < network.n_predictions)
@@ -143,7 +143,7 @@ def _plan(network: QuestionNetwork, labelled: bool) -> Plan:
     return Plan(network, labelled, texts, row, x, y, level, walls, curved)
 
 
-def _texts(network: QuestionNetwork, row: np.ndarray) -> dict[tuple[int, str], str]:
+def _texts(network: QuestionGraph, row: np.ndarray) -> dict[tuple[int, str], str]:
     """What is written where: (node, place) → text."""
     source, target, weight = network.edge_arrays
     looked_at = set(target[source != target].tolist())
@@ -181,7 +181,7 @@ def _reach(row: np.ndarray, texts: dict[tuple[int, str], str]) -> tuple[np.ndarr
 
 
 def _columns(
-    network: QuestionNetwork, row: np.ndarray, lines: np.ndarray, left: np.ndarray, right: np.ndarray
+    network: QuestionGraph, row: np.ndarray, lines: np.ndarray, left: np.ndarray, right: np.ndarray
 ) -> np.ndarray:
     """The x of every node: each near the mean of its neighbours, in the order of fewest crossings found."""
     source, target, _ = network.edge_arrays

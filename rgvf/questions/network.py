@@ -1,40 +1,22 @@
-"""The question network: what is asked about the future.
-
-Feature nodes are scalar functions of a transition. A prediction node i asks for
-
-    y_i(t) = E[ Σ_j W_ij · y_j(t+1) + Σ_k W_ik · f_k(t+1)  |  A_t = a_i ]
-
-where the condition on the action is optional, and the policy acts otherwise.
-"""
+"""The question network: a graph of questions about the future, and all that can be done with one."""
 
 from __future__ import annotations
 
-import dataclasses
-import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-import numpy as np
-
-from rgvf.questions.loops import loop_radius, strongly_connected
-from rgvf.questions.names import checked_names, names_of
-
-if TYPE_CHECKING:
-    from rgvf.questions.targets import EdgeTable
-
-Edge = tuple[str, str, float]
-
-# A loop of radius within this of 1 counts as exactly 1.
-RADIUS_TOLERANCE = 1e-9
+from rgvf.atomic import write_atomically
+from rgvf.questions.describe import describe
+from rgvf.questions.files import graph_fields, graph_json, read_text
+from rgvf.questions.graph import QuestionGraph
+from rgvf.questions.targets import EdgeTable, edge_table
 
 
-@dataclass(frozen=True, init=False, repr=False)
-class QuestionNetwork:
-    """Feature nodes, prediction nodes and the weighted edges between them. Immutable, checked once.
+class QuestionNetwork(QuestionGraph):
+    """Questions about the future: feature nodes, prediction nodes, and the weighted edges between them.
+
+    Prediction node i asks for y_i(t) = E[Σ_j W_ij · y_j(t+1) + Σ_k W_ik · f_k(t+1) | A_t = a_i]; the condition on the
+    action is optional, and the policy acts otherwise. A network is immutable and checked when it is made.
 
     >>> QuestionNetwork(
     ...     features=["reward"],
@@ -45,245 +27,45 @@ class QuestionNetwork:
     QuestionNetwork(1 feature, 2 predictions, 3 edges, 2 actions)
     """
 
-    features: tuple[str, ...]
-    """Names of the feature nodes."""
-    predictions: tuple[str, ...]
-    """Names of the prediction nodes."""
-    conditions: tuple[int | None, ...]
-    """For each prediction node the number of the action it is conditioned on, or None."""
-    edges: tuple[Edge, ...]
-    """(prediction node, prediction or feature node, weight)."""
-    actions: tuple[str, ...]
-    """The agent's actions, by name."""
-
-    def __init__(
-        self,
-        features: Iterable[str],
-        predictions: Mapping[str, str | int | None] | Iterable[str],
-        edges: Iterable[tuple[str, str] | Edge],
-        actions: Iterable[str] | int = (),
-    ) -> None:
-        """Build and check a network.
-
-        Args:
-            features: a name for each feature node.
-            predictions: a name for each prediction node, mapped to the action it is conditioned on
-                (by name or number) or None; a plain sequence of names conditions nothing.
-            edges: (from prediction node, to prediction or feature node, weight); weight 1 if left out.
-            actions: the names of the agent's actions, or how many there are.
-
-        Raises:
-            ValueError: names the node that is wrong and says why.
-        """
-        action_names = names_of("action", actions)
-        features = names_of("feature node", features)
-        if not isinstance(predictions, Mapping):
-            predictions = dict.fromkeys(names_of("prediction node", predictions))
-        _check_names(features, predictions)
-        conditions = tuple(_action_number(node, condition, action_names) for node, condition in predictions.items())
-        set_field = object.__setattr__  # the way to initialise a frozen dataclass
-        set_field(self, "features", features)
-        set_field(self, "predictions", tuple(predictions))
-        set_field(self, "conditions", conditions)
-        set_field(self, "edges", _checked_edges(edges, features, predictions))
-        set_field(self, "actions", action_names)
-        _ = self.needs_termination  # refuses loops that amplify
-
-    def __getstate__(self) -> dict[str, object]:
-        """The fields alone: what is derived from them is derived again."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-
-    def __repr__(self) -> str:
-        counts = (
-            (len(self.features), "feature"),
-            (len(self.predictions), "prediction"),
-            (len(self.edges), "edge"),
-            (len(self.actions), "action"),
-        )
-        inside = ", ".join(f"{n} {word}" + "s" * (n != 1) for n, word in counts)
-        return f"QuestionNetwork({inside})"
-
-    @property
-    def n_features(self) -> int:
-        return len(self.features)
-
-    @property
-    def n_predictions(self) -> int:
-        return len(self.predictions)
-
-    @cached_property
-    def index(self) -> Mapping[str, int]:
-        """The column of each node: predictions 0 … n_p − 1, then features n_p … n_p + n_f − 1."""
-        return MappingProxyType({name: i for i, name in enumerate(self.predictions + self.features)})
-
-    @cached_property
-    def edge_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(source, target, weight) of each edge, nodes as columns of `index`; read-only."""
-        source = np.array([self.index[s] for s, _, _ in self.edges], np.int32)
-        target = np.array([self.index[t] for _, t, _ in self.edges], np.int32)
-        weight = np.array([w for _, _, w in self.edges], np.float64)
-        for array in (source, target, weight):
-            array.flags.writeable = False
-        return source, target, weight
-
-    @cached_property
-    def dense(self) -> np.ndarray:
-        """The matrix W: [n_p, n_p + n_f], for mathematics and tests; learning uses `table`."""
-        source, target, weight = self.edge_arrays
-        matrix = np.zeros((self.n_predictions, self.n_predictions + self.n_features))
-        matrix[source, target] = weight
-        matrix.flags.writeable = False
-        return matrix
-
     @cached_property
     def table(self) -> EdgeTable:
-        """The edges as arrays to gather by; what `rgvf.questions.targets` and `mask` take."""
-        from rgvf.questions.targets import edge_table
-
+        """The edges as arrays to gather by: what `rgvf.questions.targets` and `mask` take."""
         return edge_table(self)
 
-    @cached_property
-    def loops(self) -> tuple[tuple[int, ...], ...]:
-        """Sets of prediction nodes that depend on each other, every node in one set, dependencies first."""
-        source, target, weight = self.edge_arrays
-        inner = (target < self.n_predictions) & (weight != 0)
-        successors: list[list[int]] = [[] for _ in self.predictions]
-        for s, t in zip(source[inner].tolist(), target[inner].tolist(), strict=True):
-            successors[s].append(t)
-        return strongly_connected(successors)
-
-    @cached_property
-    def needs_termination(self) -> frozenset[str]:
-        """The nodes with an answer only where episodes end: they sum without a discount, or look at one that does."""
-        source, target, weight = self.edge_arrays
-        successors: dict[int, list[tuple[int, float]]] = {}
-        for s, t, w in zip(source.tolist(), target.tolist(), weight.tolist(), strict=True):
-            if t < self.n_predictions and w != 0:
-                successors.setdefault(s, []).append((t, w))
-        marked: set[int] = set()
-        for part in self.loops:
-            inside = set(part)
-            local = [(s, t, w) for s in part for t, w in successors.get(s, ()) if t in inside]
-            radius = loop_radius(part, local)
-            if radius > 1 + RADIUS_TOLERANCE:
-                raise ValueError(
-                    f"prediction node {self.predictions[part[0]]!r} is part of a loop that amplifies "
-                    f"(spectral radius {radius:.6g}, at most 1 is allowed): its answer would be infinite"
-                )
-            follows = any(t in marked for s in part for t, _ in successors.get(s, ()))
-            if radius > 1 - RADIUS_TOLERANCE or follows:
-                marked |= inside
-        return frozenset(self.predictions[i] for i in marked)
-
     def without_actions(self) -> QuestionNetwork:
-        """The same structure with nothing conditioned: the paper's no-actions ablation."""
+        """The same structure without conditions: the paper's no-actions ablation."""
         return QuestionNetwork(self.features, self.predictions, self.edges, self.actions)
 
     def describe(self, node: str | int | None = None) -> str:
         """A question in words: what is summed, after which actions, under which policy, with which discount.
 
-        Without a node, a line for every one of them.
+        Without a node, one line for each node.
         """
-        from rgvf.questions.describe import describe
-
         return describe(self, node)
 
     def draw(self, path: str | Path) -> Path:
-        """Draw the network in layers, in the manner of the paper's figures, as SVG or PNG (by the path's suffix)."""
-        from rgvf.questions.draw import draw
+        """Draw the network in layers, like the paper's figures, as SVG or PNG (by the path's suffix)."""
+        from rgvf.questions.draw import draw  # Matplotlib is slow to import
 
         return draw(self, path)
 
     def to_json(self) -> str:
-        from rgvf.questions.files import to_json
-
-        return to_json(self)
+        """The network as JSON, one node a line; numbers survive exactly."""
+        return graph_json(self)
 
     @classmethod
     def from_json(cls, text: str) -> QuestionNetwork:
-        from rgvf.questions.files import from_json
-
-        return from_json(text)
+        """The network that `to_json` wrote; ValueError where the text is anything else."""
+        return cls(**graph_fields(text))
 
     def save(self, path: str | Path) -> Path:
-        """Write the network as JSON, whole or not at all."""
-        from rgvf.questions.files import save
-
-        return save(self, path)
+        """Write the network as a JSON file, complete or not at all."""
+        return write_atomically(Path(path), self.to_json())
 
     @classmethod
     def load(cls, path: str | Path) -> QuestionNetwork:
         """Read a network from a JSON file; ValueError with the path where the file is not one."""
-        from rgvf.questions.files import load
-
-        return load(path)
-
-
-def _check_names(features: Sequence[str], predictions: Mapping[str, object]) -> None:
-    checked_names("prediction node", predictions)
-    if not predictions:
-        raise ValueError("the network has no prediction nodes: it asks nothing")
-    known = set(features)
-    for name in predictions:
-        if name in known:
-            raise ValueError(f"node {name!r} is both a feature and a prediction node")
-
-
-def _action_number(node: str, condition: object, actions: Sequence[str]) -> int | None:
-    if condition is None:
-        return None
-    if isinstance(condition, str):
-        if condition not in actions:
-            raise ValueError(f"prediction node {node!r} is conditioned on the unknown action {condition!r}")
-        return actions.index(condition)
-    if isinstance(condition, bool) or not isinstance(condition, (int, np.integer)):
-        raise ValueError(f"prediction node {node!r}: its action must be a name or a number, not {condition!r}")
-    if not 0 <= condition < len(actions):
-        raise ValueError(
-            f"prediction node {node!r} is conditioned on action {condition}, "
-            f"out of range: there are {len(actions)} actions, numbered from 0"
-        )
-    return int(condition)
-
-
-def _checked_edges(
-    edges: Iterable[tuple[str, str] | Edge], features: Sequence[str], predictions: Iterable[str]
-) -> tuple[Edge, ...]:
-    known_features, known_predictions = set(features), set(predictions)
-    checked: list[Edge] = []
-    for edge in edges:
-        if not isinstance(edge, (tuple, list)) or len(edge) not in (2, 3):
-            raise ValueError(f"an edge is (from, to) or (from, to, weight), not {edge!r}")
-        source, target, *rest = edge
-        if not isinstance(source, str) or not isinstance(target, str):
-            raise ValueError(f"edge {edge!r}: nodes are named by strings")
-        where = f"edge {source!r} → {target!r}"
-        if source in known_features:
-            raise ValueError(f"{where}: starts at the feature node {source!r}; only prediction nodes ask")
-        if source not in known_predictions:
-            raise ValueError(f"{where}: starts at the unknown node {source!r}")
-        if target not in known_predictions and target not in known_features:
-            raise ValueError(f"{where}: leads from {source!r} to nothing: there is no node {target!r}")
-        checked.append((source, target, _weight(where, rest[0] if rest else 1.0)))
-    seen: set[tuple[str, str]] = set()
-    for source, target, _ in checked:
-        if (source, target) in seen:
-            raise ValueError(f"edge {source!r} → {target!r}: node {source!r} has this edge twice; add the weights up")
-        seen.add((source, target))
-    asking = {source for source, _, _ in checked}
-    for name in predictions:
-        if name not in asking:
-            raise ValueError(f"prediction node {name!r} has no outgoing edge: it asks about nothing")
-    return tuple(checked)
-
-
-def _weight(where: str, weight: object) -> float:
-    if isinstance(weight, bool) or not isinstance(weight, (int, float, np.integer, np.floating)):
-        raise ValueError(f"{where}: the weight must be a number, not {weight!r}")
-    try:
-        value = float(weight)
-    except OverflowError:
-        value = math.inf
-    if not math.isfinite(value):
-        raise ValueError(f"{where}: the weight must be finite, not {value}")
-    return value
+        try:
+            return cls.from_json(read_text(Path(path)))
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None

@@ -7,17 +7,16 @@ Nodes have a handful of edges, so a target is a gather and a sum. The functions 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from rgvf.questions.network import QuestionNetwork
+from rgvf.questions.graph import QuestionGraph
 
 UNCONDITIONED = -1
 NEVER = -2
 # A node with more edges than this is summed in several rounds, so that it does not widen every other node's row.
-WIDEST_ROW = 8
+MAX_WIDTH = 8
 
 Array = Any  # a NumPy or a JAX array
 
@@ -33,23 +32,23 @@ class EdgeTable(NamedTuple):
     """The edges of a question network as arrays, to gather by; a pytree, so it can be stacked over seeds."""
 
     rounds: tuple[Gather, ...]
-    condition: Array  # int [n_p]: the action, UNCONDITIONED, or NEVER (a node that only fills a place)
+    condition: Array  # int [n_p]: the action, UNCONDITIONED, or NEVER (a node of the padding)
     feature: Array  # int [n_f]: the features, in order; its length is what matters
 
 
-def edge_table(network: QuestionNetwork) -> EdgeTable:
+def edge_table(network: QuestionGraph) -> EdgeTable:
     """Lay the edges out in rows of equal width; a row that is short repeats its first index with weight 0."""
     rows: list[list[tuple[int, float]]] = [[] for _ in network.predictions]
     for source, target, weight in zip(*(a.tolist() for a in network.edge_arrays), strict=True):
         rows[source].append((target, weight))
     rounds: list[Gather] = []
-    while max(map(len, rows)) > WIDEST_ROW:
+    while max(map(len, rows)) > MAX_WIDTH:
         pieces: list[list[tuple[int, float]]] = []
         sums: list[list[tuple[int, float]]] = []
         for row in rows:
-            starts = range(0, len(row), WIDEST_ROW)
+            starts = range(0, len(row), MAX_WIDTH)
             sums.append([(len(pieces) + i, 1.0) for i in range(len(starts))])
-            pieces += [row[start : start + WIDEST_ROW] for start in starts]
+            pieces += [row[start : start + MAX_WIDTH] for start in starts]
         rounds.append(_rectangle(pieces))
         rows = sums
     rounds.append(_rectangle(rows))
@@ -70,22 +69,22 @@ def _rectangle(rows: list[list[tuple[int, float]]]) -> Gather:
 
 
 def pad_table(table: EdgeTable, n_predictions: int, n_features: int) -> EdgeTable:
-    """The same edges among more nodes; those added, at the end of each kind, have no edges and never learn."""
+    """The same edges in a larger table. Nodes are added behind each kind; they have no edges and never learn."""
     first, *more_rounds = table.rounds
     if more_rounds:
-        raise ValueError(f"a network can be padded only where no node has more than {WIDEST_ROW} edges")
-    index, weight = map(np.asarray, first)
-    before = len(index)
+        raise ValueError(f"a network can be padded only where no node has more than {MAX_WIDTH} edges")
+    xp = _namespace(table.condition)
+    before = len(first.index)
     more = n_predictions - before
-    moved = np.where(index < before, index, index + more)  # features stand behind all predictions
+    moved = xp.where(first.index < before, first.index, first.index + more)  # features stand behind all predictions
     rows = ((0, more), (0, 0))
-    condition = np.pad(np.asarray(table.condition), (0, more), constant_values=NEVER)
-    padded = Gather(np.pad(moved, rows), np.pad(weight, rows))
-    return EdgeTable((padded,), condition, np.arange(n_features, dtype=np.int32))
+    condition = xp.pad(table.condition, (0, more), constant_values=NEVER)
+    padded = Gather(xp.pad(moved, rows), xp.pad(first.weight, rows))
+    return EdgeTable((padded,), condition, xp.arange(n_features, dtype=np.int32))
 
 
 def targets(table: EdgeTable, features: Array, next_answers: Array, terminal: Array) -> Array:
-    """What each prediction should have been.
+    """TD targets: target_i(t) = Σ_j W_ij · ŷ_j(t+1) · (1 − terminal(t+1)) + Σ_k W_ik · f_k(t+1).
 
     Args:
         table: `QuestionNetwork.table`.

@@ -1,7 +1,6 @@
-"""The paper's studies: what runs, what it draws, what it claims."""
+"""Studies: what is trained, what is drawn, which claims are checked."""
 
-from rgvf.studies.folder import FolderError
+from rgvf.studies.base import Conclusion, FolderError, Study, StudyListener, run_study, some_of
 from rgvf.studies.registry import STUDIES, find_study
-from rgvf.studies.study import Conclusion, Listener, Study, run_study
 
-__all__ = ["STUDIES", "Conclusion", "FolderError", "Listener", "Study", "find_study", "run_study"]
+__all__ = ["STUDIES", "Conclusion", "FolderError", "Study", "StudyListener", "find_study", "run_study", "some_of"]

@@ -14,17 +14,18 @@ from rgvf.analysis import clearly_lower, estimate
 
 @dataclass(frozen=True)
 class Claim:
-    """What the paper says, what was looked at, and how it came out."""
+    """What the paper says, how it is checked, and the verdict."""
 
     claim: str
     """The paper's statement."""
     check: str
     """The statement as a check on the data."""
     holds: bool | None
-    """None: it cannot be told from this data."""
+    """None: this data cannot decide it."""
     figures: dict[str, Any] = field(default_factory=dict)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_data(self) -> dict[str, Any]:
+        """The claim and its verdict as JSON can hold them."""
         verdict = {True: "holds", False: "does not hold", None: "not checked: needs all its variants and two seeds"}
         return {**asdict(self), "verdict": verdict[self.holds]}
 
@@ -57,9 +58,10 @@ def matches(
 
 
 def figures(finals: Mapping[str, np.ndarray], names: list[str]) -> dict[str, Any]:
+    """Mean and standard error of each variant."""
     return {name: estimate(finals[name])._asdict() for name in names}
 
 
 def _enough(finals: Mapping[str, np.ndarray], names: list[str]) -> bool:
-    """Every variant was run, with seeds enough to tell a difference from luck."""
+    """Whether every variant was run, with at least two seeds."""
     return all(name in finals and len(finals[name]) > 1 for name in names)

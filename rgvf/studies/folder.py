@@ -1,15 +1,14 @@
-"""A study's output folder: its settings, each finished variant's result, and nothing of anybody else's."""
+"""A study's folder: its settings and the result of each finished variant."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from rgvf.atomic import write_atomically
+from rgvf.messages import os_error
 
 
 class FolderError(Exception):
@@ -17,13 +16,13 @@ class FolderError(Exception):
 
 
 class StudyFolder:
-    """Results by variant, written one by one, so that an interrupted study can go on."""
+    """Results by variant, written one by one, so that an interrupted study can be resumed."""
 
     def __init__(self, path: Path, study: str, settings: Mapping[str, Any]) -> None:
         """Open a new or an existing folder.
 
         Raises:
-            FolderError: it holds something else, or cannot be written to. Nothing in it is touched then.
+            FolderError: it holds something else, or cannot be written. Nothing in it is changed then.
         """
         self.path = path
         wanted = json.loads(json.dumps({"study": study, "settings": dict(settings)}))
@@ -33,13 +32,13 @@ class StudyFolder:
                 _check_same(path, found, wanted)
             (path / "results").mkdir(parents=True, exist_ok=True)
             if found is None:
-                self.write_json("config.json", wanted)
+                self.write_json("config.json", wanted, indent=1)
         except OSError as error:
-            raise FolderError(f"cannot write to the folder {path}: {error.strerror or error}") from None
+            raise FolderError(f"cannot write to the folder {path}: {os_error(error)}") from None
 
     def _settings_found(self) -> dict[str, Any] | None:
-        """The settings of the study in the folder; None where the folder is new, empty or just being made."""
-        if not self.path.exists() or (self.path.is_dir() and all(map(_is_a_beginning, self.path.iterdir()))):
+        """The settings of the study in the folder; None where the folder is new or empty."""
+        if not self.path.exists() or (self.path.is_dir() and all(map(_is_left_over, self.path.iterdir()))):
             return None
         if not self.path.is_dir():
             raise FolderError(f"{self.path} is a file; choose a folder with --out")
@@ -52,7 +51,7 @@ class StudyFolder:
         return found
 
     def result(self, variant: str) -> dict[str, Any] | None:
-        """The finished result of a variant, or None; a file cut short counts as not finished."""
+        """The finished result of a variant, or None; a file that cannot be read counts as not finished."""
         try:
             data = json.loads((self.path / "results" / f"{variant}.json").read_text(encoding="utf-8"))
         except (FileNotFoundError, ValueError):
@@ -60,21 +59,22 @@ class StudyFolder:
         return data if isinstance(data, dict) else None
 
     def save_result(self, variant: str, data: Mapping[str, Any]) -> Path:
+        """Write the result of a variant."""
         return self.write_json(f"results/{variant}.json", data)
 
-    def write_json(self, name: str, data: Any) -> Path:
-        return write_atomically(self.path / name, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+    def write_json(self, name: str, data: Any, indent: int | None = None) -> Path:
+        """Write a JSON file; compact, unless it has an indent."""
+        separators = None if indent else (",", ":")
+        text = json.dumps(data, indent=indent, separators=separators, ensure_ascii=False)
+        return self.write_text(name, text + "\n")
 
-    def write_csv(self, name: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Path:
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
-        return write_atomically(self.path / name, text.getvalue())
+    def write_text(self, name: str, text: str) -> Path:
+        """Write a text file, complete or not at all."""
+        return write_atomically(self.path / name, text)
 
 
-def _is_a_beginning(entry: Path) -> bool:
-    """Something that is there before the settings are: left by a study that was killed, or another that starts now."""
+def _is_left_over(entry: Path) -> bool:
+    """Something that is written before the settings: by a study that was killed, or by another that starts now."""
     return entry.name.startswith(".config.json.") or (entry.name == "results" and not any(entry.iterdir()))
 
 
@@ -89,5 +89,5 @@ def _check_same(path: Path, found: Mapping[str, Any], wanted: Mapping[str, Any])
         if before != now:
             raise FolderError(
                 f"{path} holds this study with {name} = {before}, not {now}; "
-                "choose another folder with --out, or the same settings to go on"
+                "choose another folder with --out, or the same settings to resume it"
             )

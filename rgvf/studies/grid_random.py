@@ -10,19 +10,20 @@ import numpy as np
 from rgvf.analysis import learning_curves
 from rgvf.features import Feature, Touch
 from rgvf.questions import QuestionNetwork, random_network
-from rgvf.studies.claims import Claim, falls, matches
-from rgvf.studies.grid import Ask, GridConfig, GridResult, GridStudy, GridVariant, curves, random_features, touch_tree
+from rgvf.studies.base import Claim, Curves, falls, matches
+from rgvf.studies.grid import GridStudy, labelled
+from rgvf.studies.grid_agents import GridConfig, GridVariant, Questions, random_features, touch_tree
 
 DEPTH = 4
 FEATURES = (1, 4, 16, 64)
 
 
-def _ask(n: int) -> Ask:
+def _random_questions(n: int) -> Questions:
     """Random questions about n random features, or about touch where n is 0."""
 
-    def ask(config: GridConfig, seed: int) -> tuple[QuestionNetwork, Feature]:
+    def make(config: GridConfig, seed: int) -> tuple[QuestionNetwork, Feature]:
         feature = random_features(config, seed, n) if n else Touch()
-        actions = config.world.actions
+        actions = config.room.actions
         repeat = len(feature.names)
         discount = config.question_discount
         network = random_network(
@@ -30,19 +31,23 @@ def _ask(n: int) -> Ask:
         )
         return network, feature
 
-    return ask
+    return make
 
 
 VARIANTS: dict[str, GridVariant] = {
     f"tree-{DEPTH}": touch_tree(DEPTH),
-    "touch": GridVariant("random questions, touch", _ask(0)),
-    **{f"random-{n}": GridVariant(f"random questions, {n} random feature{'s' * (n > 1)}", _ask(n)) for n in FEATURES},
+    "touch": GridVariant("random questions, touch", _random_questions(0)),
+    **{
+        f"random-{n}": GridVariant(f"random questions, {n} random feature{'s' * (n > 1)}", _random_questions(n))
+        for n in FEATURES
+    },
 }
 
 
-def claims(config: GridConfig, results: Mapping[str, GridResult]) -> list[Claim]:
-    finals = {name: result.final for name, result in results.items()}
-    match = 0.05 * float(np.var(config.world.values(config.discount)))
+def claims(config: GridConfig, curves: Mapping[str, Curves]) -> list[Claim]:
+    """The paper's claims about Figure 3c."""
+    finals = {name: each.final for name, each in curves.items()}
+    match = 0.05 * float(np.var(config.room.values(config.discount)))
     return [
         matches(
             "Random questions about touch perform as well as the full tree of depth 4.",
@@ -75,9 +80,10 @@ def claims(config: GridConfig, results: Mapping[str, GridResult]) -> list[Claim]
     ]
 
 
-def draw(config: GridConfig, results: Mapping[str, GridResult], folder: Path) -> list[Path]:
-    title = "Error of the learned values, by the random questions asked"
-    return [learning_curves(folder / "curves.png", curves(VARIANTS, results), title, "MSE over all states", log=True)]
+def draw(config: GridConfig, curves: Mapping[str, Curves], folder: Path) -> list[Path]:
+    """The learning curves."""
+    title = "Error of the learned values, by question network"
+    return [learning_curves(folder / "curves.png", labelled(VARIANTS, curves), title, "MSE over all states", log=True)]
 
 
 STUDY = GridStudy("grid-random", VARIANTS, claims, draw)

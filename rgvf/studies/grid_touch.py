@@ -10,8 +10,9 @@ import numpy as np
 from rgvf.analysis import heat_maps, learning_curves
 from rgvf.features import Touch
 from rgvf.questions import discounted_sum
-from rgvf.studies.claims import Claim, beats, falls, matches
-from rgvf.studies.grid import GridConfig, GridResult, GridStudy, GridVariant, curves, touch_tree
+from rgvf.studies.base import Claim, Curves, beats, falls, matches
+from rgvf.studies.grid import GridStudy, labelled
+from rgvf.studies.grid_agents import GridConfig, GridVariant, touch_tree
 
 VARIANTS: dict[str, GridVariant] = {
     "end-to-end": GridVariant("end-to-end", end_to_end=True),
@@ -23,9 +24,10 @@ VARIANTS: dict[str, GridVariant] = {
 }
 
 
-def claims(config: GridConfig, results: Mapping[str, GridResult]) -> list[Claim]:
-    finals = {name: result.final for name, result in results.items()}
-    match = 0.05 * float(np.var(config.world.values(config.discount)))
+def claims(config: GridConfig, curves: Mapping[str, Curves]) -> list[Claim]:
+    """The paper's claims about Figures 3b and 4."""
+    finals = {name: each.final for name, each in curves.items()}
+    match = 0.05 * float(np.var(config.room.values(config.discount)))
     trees = [f"tree-{depth}" for depth in (1, 2, 3)]
     return [
         beats(
@@ -59,13 +61,16 @@ def claims(config: GridConfig, results: Mapping[str, GridResult]) -> list[Claim]
     ]
 
 
-def draw(config: GridConfig, results: Mapping[str, GridResult], folder: Path) -> list[Path]:
-    room = (config.size, config.size)
-    maps = {"true values": config.world.values(config.discount).reshape(room)}
-    maps |= {VARIANTS[name].label: results[name].values[0].reshape(room) for name in VARIANTS if name in results}
+def draw(config: GridConfig, curves: Mapping[str, Curves], folder: Path) -> list[Path]:
+    """The learning curves and the value maps."""
+    shape = (config.size, config.size)
+    maps = {"true values": config.room.values(config.discount).reshape(shape)}
+    maps |= {
+        VARIANTS[name].label: curves[name].arrays["values"][0].reshape(shape) for name in VARIANTS if name in curves
+    }
     title = "Error of the learned values, by what trained the representation"
     return [
-        learning_curves(folder / "curves.png", curves(VARIANTS, results), title, "MSE over all states", log=True),
+        learning_curves(folder / "curves.png", labelled(VARIANTS, curves), title, "MSE over all states", log=True),
         heat_maps(folder / "values.png", maps, "Learned values (seed 0), by what trained the representation"),
     ]
 

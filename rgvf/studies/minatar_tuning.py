@@ -8,25 +8,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from rgvf.analysis import estimate, learning_panels
-from rgvf.studies.folder import StudyFolder
-from rgvf.studies.minatar import AGENTS, TUNED, Tuning, agent_of
-from rgvf.studies.runs import LEGEND, Curves, RunsConfig, RunsStudy, write_curves
-from rgvf.studies.study import Conclusion, Result
-from rgvf.training.config import RunConfig
+from rgvf.runs import RunConfig
+from rgvf.studies.base import Conclusion, Curves, StudyFolder, write_curves
+from rgvf.studies.minatar import AGENTS, TUNED, Tuning, agent_config
+from rgvf.studies.runs import LEGEND, RunsConfig, RunsStudy
 
 GAME = "Breakout"
 FIRST_SEED = 1000
 """Not one of the seeds that the studies report."""
 RATES = (7e-4, 2e-3, 4e-3, 8e-3)
-BEYOND = 1.6e-2
-"""Tried by agents that were best at the largest of these."""
+LARGER_RATE = 1.6e-2
+"""Also tried for agents that were best at the largest of these."""
 SCALES = (2.0, 32.0)
-"""Tried beside 8, with the learning rate 0.002, by agents that are asked about random features."""
+"""Also tried, with learning rate 0.002, for agents with random features; the default is 8."""
 
 
 def tried(agent: str) -> list[Tuning]:
-    """The settings of an agent that are tried."""
-    rates = [*RATES, BEYOND] if TUNED[agent].learning_rate >= RATES[-1] else RATES
+    """The settings that are tried for an agent."""
+    rates = [*RATES, LARGER_RATE] if TUNED[agent].learning_rate >= RATES[-1] else RATES
     scales = SCALES if agent.startswith("rgvf") else ()
     return [*(Tuning(rate) for rate in rates), *(Tuning(2e-3, scale) for scale in scales)]
 
@@ -43,19 +42,13 @@ class TuningConfig(RunsConfig):
     """Settings of the search."""
 
     seeds: int = 3
-    """Agents for each setting that is tried; their seeds start at 1000."""
+    """Number of independent agents for each setting; their seeds start at 1000."""
     frames: int = 2_500_000
-    """Steps of each."""
+    """Frames to train each agent for."""
     points: int = 50
     """Points of a learning curve."""
     checkpoints: int = 5
-    """Checkpoints of a variant on its way."""
-
-    def runs(self, variants: Sequence[str]) -> dict[str, RunConfig]:
-        return {variant: self._run(*VARIANTS[variant]) for variant in variants}
-
-    def _run(self, agent: str, tuning: Tuning) -> RunConfig:
-        return self.run_of(GAME, agent_of(agent, tuning, self.hidden), FIRST_SEED)
+    """Checkpoints of a run."""
 
 
 class TuningStudy(RunsStudy):
@@ -65,22 +58,29 @@ class TuningStudy(RunsStudy):
     config_type = TuningConfig
     variants: Sequence[str] = tuple(VARIANTS)
 
-    def game(self, variant: str) -> str:
+    def run_config(self, config: TuningConfig, variant: str) -> RunConfig:
+        """An agent with one setting."""
+        agent, tuning = VARIANTS[variant]
+        return config.run_config(f"minatar/{GAME}", agent_config(agent, tuning, config.hidden), FIRST_SEED)
+
+    def batch(self, variant: str) -> str:
+        """All of them."""
         return GAME
 
-    def conclude(self, config: TuningConfig, results: Mapping[str, Result], folder: StudyFolder) -> Conclusion:
-        curves = {variant: Curves.from_json(result) for variant, result in results.items()}
-        write_curves(folder, curves)
-        folder.write_json("best.json", {agent: tuning._asdict() for agent, tuning in best(curves).items()})
+    def conclude(self, config: TuningConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
+        """The table, the best setting of each agent, and the curves."""
+        write_curves(folder, self.measure, curves)
+        found = {agent: tuning._asdict() for agent, tuning in best(curves).items()}
+        folder.write_json("best.json", found, indent=1)
         panels: dict[str, dict[str, tuple[Sequence[float], np.ndarray]]] = {}
         for variant, each in curves.items():
             agent, tuning = VARIANTS[variant]
-            panels.setdefault(agent, {})[_named(tuning)] = (each.frames, each.returns)
+            panels.setdefault(agent, {})[_label(tuning)] = (each.frames, each.values)
         title = (
             f"{GAME}: return of the last 100 games, mean ± standard error over seeds, by learning rate ×feature scale"
         )
-        picture = learning_panels(folder.path / "curves.png", panels, title, "return", columns=4)
-        return Conclusion(_table(curves), [], [picture], f"{LEGEND}, mean ± standard error over seeds.", config.caution)
+        figure = learning_panels(folder.path / "curves.png", panels, title, "return", columns=4)
+        return Conclusion(_table(curves), [], [figure], f"{LEGEND}, mean ± standard error over seeds.", config.caution)
 
 
 def best(curves: Mapping[str, Curves]) -> dict[str, Tuning]:
@@ -94,18 +94,18 @@ def best(curves: Mapping[str, Curves]) -> dict[str, Tuning]:
     return {agent: tuning for agent, (_, tuning) in chosen.items()}
 
 
-def _named(tuning: Tuning) -> str:
+def _label(tuning: Tuning) -> str:
     return f"{tuning.learning_rate:g} ×{tuning.feature_scale:g}"
 
 
 def _table(curves: Mapping[str, Curves]) -> list[tuple[str, ...]]:
     settings = list(dict.fromkeys(tuning for _, tuning in VARIANTS.values()))
-    table = [("agent (rate ×scale)", *(_named(tuning) for tuning in settings), "best")]
+    table = [("agent (rate ×scale)", *(_label(tuning) for tuning in settings), "best")]
     finals = {VARIANTS[variant]: each.final for variant, each in curves.items()}
     for agent, tuning in best(curves).items():
         found = [finals.get((agent, setting)) for setting in settings]
         cells = ["" if each is None else "{:.1f} ± {:.1f}".format(*estimate(each)) for each in found]
-        table.append((agent, *cells, _named(tuning)))
+        table.append((agent, *cells, _label(tuning)))
     return table
 
 

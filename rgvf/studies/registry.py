@@ -1,11 +1,11 @@
-"""The studies by name. A study's module is imported only when it is run."""
+"""The studies by name. A new study is a module with `STUDY`, and a line here; it is imported only when it is run."""
 
 from __future__ import annotations
 
-import difflib
 from importlib import import_module
 
-from rgvf.studies.study import Study
+from rgvf.messages import unknown
+from rgvf.studies.base import Study
 
 STUDIES = {
     "grid-touch": ("rgvf.studies.grid_touch", "grid world, deeper and deeper questions about walls (Figures 3b and 4)"),
@@ -23,8 +23,7 @@ STUDIES = {
 
 
 def find_study(name: str) -> Study:
+    """The study of this name. ValueError with the nearest name where there is none."""
     if name not in STUDIES:
-        near = difflib.get_close_matches(name, STUDIES, n=1, cutoff=0.5)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(STUDIES)}."
-        raise ValueError(f"there is no study {name!r}; {hint}")
+        raise ValueError(unknown("study", name, STUDIES, cutoff=0.5))
     return import_module(STUDIES[name][0]).STUDY

@@ -1,20 +1,21 @@
-"""What a study is, and running one: its variants batch by batch, then the pictures and the claims."""
+"""What a study is, and running one: its variants in batches, then the figures and the claims."""
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from rgvf.messages import SILENT, suggestion
+from rgvf.settings import to_data
 from rgvf.studies.claims import Claim
+from rgvf.studies.config import StudyConfig
+from rgvf.studies.curves import Curves
 from rgvf.studies.folder import StudyFolder
-
-Result = dict[str, Any]
-"""What a variant gave, as JSON."""
 
 
 @dataclass(frozen=True)
@@ -24,119 +25,120 @@ class Conclusion:
     table: list[tuple[str, ...]]
     """A short table for people, its header first."""
     claims: list[Claim]
-    pictures: list[Path]
+    figures: list[Path]
     legend: str = ""
-    """What the table's numbers are, in a sentence."""
+    """What the numbers of the table are, in a sentence."""
     caution: str = ""
-    """Why the claims could come out otherwise, where less was run than the paper did."""
+    """Why the claims may come out otherwise, where less was run than the full study."""
 
 
-class Study(Protocol):
-    """One of the paper's experiments."""
+class Study(ABC):
+    """An experiment: variants that are trained, and what their learning curves show."""
 
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def config_type(self) -> type:
-        """A frozen dataclass of settings, checked when made, the paper's values as defaults."""
-        ...
-
-    @property
-    def variants(self) -> Sequence[str]: ...
+    name: str
+    config_type: type[StudyConfig]
+    variants: Sequence[str]
+    measure: str = "return"
+    """What the curves are of."""
 
     def batches(self, variants: Sequence[str]) -> Iterable[tuple[str, Sequence[str]]]:
-        """The variants, parted into those that are best run at once, each part with a name for people."""
-        ...
+        """The variants, divided into those that are best run at once; each batch has a name for people."""
+        return ((variant, (variant,)) for variant in variants)
 
+    @abstractmethod
     def run(
         self, config: Any, variants: Sequence[str], report: Callable[[float], None], folder: StudyFolder
-    ) -> dict[str, Result]:
-        """Run a batch; `report` is told the fraction done. What is not finished may be kept in the folder."""
-        ...
+    ) -> dict[str, Curves]:
+        """Train a batch; call `report` with the fraction done. Unfinished work may be kept in the folder."""
 
-    def is_whole(self, config: Any, variant: str, result: Result) -> bool:
-        """Whether a result read from disk is one that `run` would have given."""
-        ...
+    @abstractmethod
+    def identity(self, config: Any, variant: str) -> dict[str, Any]:
+        """What tells a variant's result from that of another one, as JSON can hold it."""
 
-    def conclude(self, config: Any, results: Mapping[str, Result], folder: StudyFolder) -> Conclusion:
-        """Draw and check what is there, into the folder."""
-        ...
+    @abstractmethod
+    def conclude(self, config: Any, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
+        """Draw and check the curves that there are, into the folder."""
 
 
-class Listener(Protocol):
-    """Is told how a study goes."""
+class StudyListener(Protocol):
+    """Gets reports about a study."""
 
     def found(self, variants: Sequence[str]) -> None:
-        """The results of these were there already."""
+        """The folder has results of these already."""
         ...
 
-    def begin(self, batch: str) -> None: ...
+    def begin(self, batch: str) -> None:
+        """A batch starts."""
+        ...
 
-    def progress(self, fraction: float) -> None: ...
+    def progress(self, fraction: float) -> None:
+        """A fraction of the batch is done."""
+        ...
 
-    def finish(self, batch: str, seconds: float) -> None: ...
-
-
-class _Silent:
-    def found(self, variants: Sequence[str]) -> None: ...
-
-    def begin(self, batch: str) -> None: ...
-
-    def progress(self, fraction: float) -> None: ...
-
-    def finish(self, batch: str, seconds: float) -> None: ...
+    def finish(self, batch: str, seconds: float) -> None:
+        """A batch is done."""
+        ...
 
 
 def run_study(
-    study: Study, config: Any, out: Path, variants: Sequence[str] = (), listener: Listener | None = None
+    study: Study, config: Any, out: Path, variants: Sequence[str] = (), listener: StudyListener = SILENT
 ) -> Conclusion:
-    """Run what is not in the folder yet, then draw and check everything that is.
+    """Run what the folder has no results of yet, then draw and check all results in it.
 
     Args:
-        variants: the ones to run, by name or pattern ("Breakout.*"); all by default. Results of others that the folder
-            holds are kept and used.
+        variants: the ones to run, by name or pattern ("Breakout.*"); all by default. Other results in the folder are
+            kept and used.
 
     Raises:
         ValueError: an unknown variant.
         FolderError: `out` cannot be used.
     """
     chosen = {name for pattern in variants for name in _matching(study, pattern)} or set(study.variants)
-    folder = StudyFolder(out, study.name, asdict(config))
-    listener = listener or _Silent()
+    folder = StudyFolder(out, study.name, to_data(config))
     results = _stored(study, config, folder)
     if results:
         listener.found(list(results))
     for batch, names in study.batches([name for name in study.variants if name in chosen - results.keys()]):
         began = time.monotonic()
         listener.begin(batch)
-        for name, result in study.run(config, names, listener.progress, folder).items():
-            folder.save_result(name, result)
+        for name, curves in study.run(config, names, listener.progress, folder).items():
+            folder.save_result(name, {"identity": study.identity(config, name), **curves.to_data()})
         listener.finish(batch, time.monotonic() - began)
     conclusion = study.conclude(config, _stored(study, config, folder), folder)  # another process may have added some
     if conclusion.claims:
-        claims = [claim.to_json() for claim in conclusion.claims]
-        folder.write_json("claims.json", {"study": study.name, "claims": claims})
+        claims = [claim.to_data() for claim in conclusion.claims]
+        folder.write_json("claims.json", {"study": study.name, "claims": claims}, indent=1)
     return conclusion
 
 
-def _stored(study: Study, config: Any, folder: StudyFolder) -> dict[str, Result]:
+def _stored(study: Study, config: StudyConfig, folder: StudyFolder) -> dict[str, Curves]:
     """The finished results in the folder, in the order of the study's variants."""
-    found = ((name, folder.result(name)) for name in study.variants)
-    return {name: result for name, result in found if result is not None and study.is_whole(config, name, result)}
+    found = ((name, _complete(study, config, name, folder.result(name))) for name in study.variants)
+    return {name: curves for name, curves in found if curves is not None}
+
+
+def _complete(study: Study, config: StudyConfig, variant: str, result: Mapping[str, Any] | None) -> Curves | None:
+    """The curves of a result, if it is one that `run` would have given."""
+    try:
+        if result is None or result["identity"] != study.identity(config, variant):
+            return None
+        curves = Curves.from_data(result)
+        shape = config.seeds, len(curves.frames)
+        return curves if curves.values.shape == shape and curves.frames[-1] >= config.frames else None
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        return None
 
 
 def _matching(study: Study, pattern: str) -> list[str]:
     found = fnmatch.filter(study.variants, pattern)
     if not found:
-        near = difflib.get_close_matches(pattern, study.variants, n=1, cutoff=0.75)
-        hint = f"did you mean {near[0]}?" if near else f"it has {some_of(study.variants)}"
+        hint = suggestion(pattern, study.variants, cutoff=0.75) or f"choose from {some_of(study.variants)}"
         raise ValueError(f"{study.name} has no variant {pattern!r}; {hint}")
     return found
 
 
-def some_of(variants: Sequence[str], most: int = 12) -> str:
-    """Their names; of many only the first, and how many there are."""
-    if len(variants) <= most:
-        return ", ".join(variants)
-    return f"{', '.join(variants[:most])}, … ({len(variants)} in all)"
+def some_of(names: Sequence[str], limit: int = 12) -> str:
+    """The names; of many only the first, and how many there are."""
+    if len(names) <= limit:
+        return ", ".join(names)
+    return f"{', '.join(names[:limit])}, … ({len(names)} in all)"

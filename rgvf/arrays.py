@@ -1,0 +1,41 @@
+"""Pytrees as flat dictionaries of named NumPy arrays, for checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+def named_arrays(tree: Any) -> dict[str, np.ndarray]:
+    """The arrays of a pytree by their path in it."""
+    leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
+    return {jax.tree_util.keystr(path): np.asarray(raw(leaf)) for path, leaf in leaves}
+
+
+def fill(template: Any, arrays: Mapping[str, np.ndarray]) -> Any:
+    """A pytree like the template, with the arrays that `named_arrays` gave.
+
+    Raises:
+        ValueError: the arrays do not belong to such a tree.
+    """
+
+    def read(path: Any, leaf: Any) -> Any:
+        name, like = jax.tree_util.keystr(path), raw(leaf)
+        if name not in arrays:
+            raise ValueError(f"there is no array {name}")
+        array = arrays[name]
+        if array.shape != like.shape or array.dtype != like.dtype:
+            raise ValueError(f"{name} is {array.dtype}{array.shape}, not {like.dtype}{like.shape}")
+        return jax.random.wrap_key_data(jnp.asarray(array)) if like is not leaf else jnp.asarray(array)
+
+    return jax.tree_util.tree_map_with_path(read, template)
+
+
+def raw(leaf: Any) -> Any:
+    """A leaf as an array of numbers: random keys as the integers that they hold."""
+    is_key = isinstance(leaf, jax.Array) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+    return jax.random.key_data(leaf) if is_key else leaf

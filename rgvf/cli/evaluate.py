@@ -1,0 +1,69 @@
+"""`rgvf evaluate`: play whole games with a trained agent."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import tyro
+
+from rgvf.accelerate import use_fast_convolutions
+from rgvf.atomic import write_atomically
+from rgvf.cli.errors import command_errors
+from rgvf.cli.parsing import parse
+
+
+@dataclass(frozen=True)
+class _Options:
+    run: Annotated[Path, tyro.conf.Positional]
+    """The run's folder."""
+    games: int = 30
+    """Number of whole games to play; where actions can be sticky, as many with and without."""
+    seed: int | None = None
+    """Seed of the agent to evaluate; all seeds of the run by default."""
+    greedy: bool = False
+    """Take the most likely action instead of sampling from the policy."""
+    sticky: float | None = None
+    """Probability that a sticky action is repeated; by default 0.25 on Atari and 0.1 on MinAtar."""
+    games_seed: int = 0
+    """Random seed of the games and of the actions that are sampled."""
+
+    def __post_init__(self) -> None:
+        if self.games < 1:
+            raise ValueError(f"games must be at least 1, not {self.games}")
+        if self.sticky is not None and not 0 <= self.sticky <= 1:
+            raise ValueError(f"sticky must be in [0, 1], not {self.sticky}")
+
+
+def evaluate(arguments: list[str]) -> None:
+    """Run the command."""
+    use_fast_convolutions()
+    options = parse(_Options, arguments, "rgvf evaluate", description="Play whole games with a trained agent.")
+    with command_errors():
+        _evaluate(options)
+
+
+def _evaluate(options: _Options) -> None:
+    from rgvf.evaluation import evaluate
+    from rgvf.runs import RunFolder, load
+
+    _, config = RunFolder.open(options.run)
+    seeds = config.all_seeds if options.seed is None else [options.seed]
+    usual = {"atari": 0.25, "minatar": 0.1}.get(config.env.partition("/")[0], 0.0)
+    modes = sorted({0.0, usual if options.sticky is None else options.sticky})
+    results = []
+    for seed in seeds:
+        agent = load(options.run, seed)
+        if not results:
+            print(f"{'seed':>5} {'sticky':>7} {'games':>6} {'mean':>10} {'± error':>9} {'median':>10}   after")
+        for sticky in modes:
+            scores = evaluate(agent, options.games, sticky=sticky, greedy=options.greedy, seed=options.games_seed)
+            results.append({"seed": seed, "sticky": sticky, "frames": agent.frames, "returns": scores.tolist()})
+            mean, error = scores.mean(), scores.std(ddof=1) / np.sqrt(len(scores)) if len(scores) > 1 else 0.0
+            row = f"{seed:5} {sticky:7.2f} {len(scores):6} {mean:10.2f} {error:9.2f} {np.median(scores):10.2f}"
+            print(f"{row}   {agent.frames:,} frames", flush=True)
+    settings = {"greedy": options.greedy, "games_seed": options.games_seed, "env": config.env}
+    write_atomically(options.run / "evaluation.json", json.dumps({**settings, "results": results}) + "\n")

@@ -1,0 +1,76 @@
+"""The command line. Each command imports what it needs, so that help is fast."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from rgvf import __version__
+from rgvf.cli.errors import CommandError
+from rgvf.messages import unknown
+
+COMMANDS = ("train", "evaluate", "record", "study")
+USAGE = """\
+rgvf: learn state representations from random questions about the future.
+
+usage:
+  rgvf train --env atari/Breakout --agent rgvf   train an agent
+  rgvf train --resume DIR                        resume a run
+  rgvf evaluate DIR                              play whole games with a trained agent
+  rgvf record DIR                                make a film of a game, with what the agent predicts
+  rgvf study list                                list the paper's studies
+  rgvf study NAME                                run a study, draw its figures, check the paper's claims
+  rgvf --version                                 print the version
+
+rgvf COMMAND --help lists the options of a command.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; returns the exit status."""
+    try:
+        return _dispatch(list(sys.argv[1:] if arguments is None else arguments))
+    except CommandError as error:
+        print(f"rgvf: {error}", file=sys.stderr)
+        return error.status
+    except KeyboardInterrupt:
+        print("\nrgvf: interrupted. Finished work is kept; the same command continues from it.", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader (head, less) has closed the pipe.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _dispatch(arguments: list[str]) -> int:
+    match arguments:
+        case [] | ["-h" | "--help", *_]:
+            print(USAGE, end="")
+        case ["--version"]:
+            print(f"rgvf {__version__}")
+        case ["study", *options]:
+            from rgvf.cli.study import study
+
+            study(options)
+        case ["train", *options]:
+            from rgvf.cli.train import train
+
+            train(options)
+        case ["evaluate", *options]:
+            from rgvf.cli.evaluate import evaluate
+
+            evaluate(options)
+        case ["record", *options]:
+            from rgvf.cli.record import record
+
+            record(options)
+        case [command, *_]:
+            raise CommandError(f"{unknown('command', command, COMMANDS)} 'rgvf --help' explains them.")
+        case _:
+            raise AssertionError(arguments)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

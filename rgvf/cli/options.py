@@ -1,0 +1,109 @@
+"""The options of `rgvf train`, made from the settings of runs, agents and tasks."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from rgvf.agents import MAIN, AgentConfig
+from rgvf.cli.errors import CommandError
+from rgvf.messages import os_error
+from rgvf.questions import QuestionNetwork
+from rgvf.runs import RunConfig
+from rgvf.settings import field_docs, field_types
+from rgvf.tasks import TASKS, ActorCriticSettings, GivenQuestions, TaskSettings
+
+_NESTED = {"agent", "tasks", "actor_critic"}
+_FLAT = (RunConfig, AgentConfig, ActorCriticSettings)  # their settings are options without a prefix
+
+
+@functools.cache
+def option_type() -> type:
+    """A dataclass with a field for each option; the settings of a task are options --TASK.NAME."""
+    out = (Path | None, dataclasses.field(default=None), "Folder of the run; runs/ENV-AGENT-SEED by default.")
+    agent = (str, dataclasses.field(default="rgvf"), f"{MAIN}, or auxiliary tasks joined by +: {', '.join(TASKS)}.")
+    fields: list[Any] = [("env", _described(str, field_docs(RunConfig)["env"]))]
+    fields += [("agent", _described(agent[0], agent[2]), agent[1]), ("out", _described(out[0], out[2]), out[1])]
+    for cls in _FLAT:
+        for field in dataclasses.fields(cls):
+            if field.name not in _NESTED | {"env"}:
+                kind = _described(field_types(cls)[field.name], field_docs(cls)[field.name])
+                fields.append((field.name, kind, dataclasses.field(default=field.default)))
+    for name, settings in _groups().items():
+        if dataclasses.fields(settings):
+            group = dataclasses.field(default=settings())
+            fields.append((_identifier(name), Annotated[settings, tyro.conf.arg(name=name)], group))
+    return dataclasses.make_dataclass("TrainOptions", fields, frozen=True)
+
+
+def options_of(config: RunConfig) -> Any:
+    """The options that a configuration stands for."""
+    values = {"env": config.env, "agent": config.agent.name}
+    for settings in (config, config.agent, config.agent.actor_critic):
+        own = {field.name for field in dataclasses.fields(settings)} - _NESTED
+        values |= {name: getattr(settings, name) for name in own}
+    for task in config.agent.auxiliary:
+        group = _group_of(type(task))
+        if dataclasses.fields(group):
+            values[_identifier(group.name)] = group(**_shared_fields(task, group))
+    return option_type()(**values)
+
+
+def config_of(options: Any) -> RunConfig:
+    """The configuration that the options stand for. ValueError where an option is for a task that the agent lacks."""
+    names = [] if options.agent == MAIN else options.agent.split("+")
+    AgentConfig(options.agent)  # all tasks are known
+    used = {_group_of(TASKS[name]).name for name in names}
+    for name, settings in _groups().items():
+        parsed = getattr(options, _identifier(name), None)
+        if name not in used and parsed is not None and parsed != settings():
+            raise CommandError(f"options --{name}.… are for the task {name}, and the agent {options.agent} lacks it")
+    tasks = []
+    for name in names:
+        group = _group_of(TASKS[name])
+        parsed = getattr(options, _identifier(group.name), None)
+        fields = {} if parsed is None else _shared_fields(parsed, group)
+        tasks.append(_with_network_text(TASKS[name](**fields)))
+    critic = {field.name: getattr(options, field.name) for field in dataclasses.fields(ActorCriticSettings)}
+    agent = {f.name: getattr(options, f.name) for f in dataclasses.fields(AgentConfig) if f.name not in _NESTED}
+    run = {f.name: getattr(options, f.name) for f in dataclasses.fields(RunConfig) if f.name not in _NESTED}
+    config = AgentConfig(tasks, actor_critic=ActorCriticSettings(**critic), **agent)
+    return RunConfig(agent=config, **run)
+
+
+def _with_network_text(settings: TaskSettings) -> TaskSettings:
+    """Files are read here: a question network's file becomes its text."""
+    if not isinstance(settings, GivenQuestions) or not settings.network or settings.network.lstrip().startswith("{"):
+        return settings
+    try:
+        network = QuestionNetwork.load(settings.network)
+    except OSError as error:
+        raise CommandError(f"the question network cannot be read: {os_error(error)}") from None
+    return dataclasses.replace(settings, network=network.to_json())
+
+
+def _groups() -> dict[str, Any]:
+    """The tasks that have their own options."""
+    return {name: settings for name, settings in TASKS.items() if _group_of(settings) is settings}
+
+
+def _group_of(settings: Any) -> Any:
+    """The first registered task that a task's settings are derived from; it shares that task's options."""
+    known: list[Any] = list(TASKS.values())
+    return next(each for each in known if issubclass(settings, each))
+
+
+def _shared_fields(settings: Any, group: Any) -> dict[str, Any]:
+    return {field.name: getattr(settings, field.name) for field in dataclasses.fields(group)}
+
+
+def _described(kind: Any, text: str) -> Any:
+    return Annotated[kind, tyro.conf.arg(help=text)]
+
+
+def _identifier(name: str) -> str:
+    return name.replace("-", "_")

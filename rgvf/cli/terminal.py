@@ -1,0 +1,108 @@
+"""What a terminal shows while a study runs, and when it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from rgvf.signals import GracefulStop
+from rgvf.studies import Conclusion, some_of
+
+MARKS = {True: "[green]holds[/]", False: "[red]does not hold[/]", None: "[yellow]not checked[/]"}
+
+FILE_WIDTH = 160
+"""Columns of a table that is printed into a file."""
+
+
+class StudyProgress:
+    """A bar for each batch of variants; where the output is not a terminal, a line when it is done.
+
+    Ctrl-C stops the study between two steps of its progress.
+    """
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console or Console(stderr=True)
+        columns = (TextColumn("{task.description:<16}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"))
+        note = TextColumn("{task.fields[note]}")
+        self._bars = Progress(
+            *columns, TimeRemainingColumn(compact=True), note, console=self._console, disable=not self._live
+        )
+        self._bar: TaskID | None = None
+        self._stop = GracefulStop()
+
+    @property
+    def _live(self) -> bool:
+        return self._console.is_terminal
+
+    def __enter__(self) -> StudyProgress:
+        self._stop.__enter__()
+        self._bars.start()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._bars.stop()
+        self._stop.__exit__(*raised)
+
+    def begin(self, batch: str) -> None:
+        """A batch starts."""
+        self._bar = self._bars.add_task(batch, total=1.0, note="compiling")
+
+    def progress(self, fraction: float) -> None:
+        """A fraction of the batch is done."""
+        if self._bar is not None:
+            self._bars.update(self._bar, completed=fraction, note="")
+        self._stop.check()
+
+    def found(self, variants: Sequence[str]) -> None:
+        """The folder has results of these already."""
+        self._console.print(f"Found results of {some_of(variants, limit=4)}", highlight=False, soft_wrap=True)
+
+    def finish(self, batch: str, seconds: float) -> None:
+        """A batch is done."""
+        if not self._live:
+            self._console.print(f"{batch}: {seconds:.0f} s", highlight=False)
+        elif self._bar is not None:
+            self._bars.update(self._bar, completed=1.0, note=f"{seconds:.0f} s")
+
+
+@contextmanager
+def bar(title: str) -> Iterator[Callable[[float], None]]:
+    """A plain progress bar; call the function that it gives with the fraction done."""
+    console = Console(stderr=True)
+    with Progress(TextColumn(title), BarColumn(), console=console, disable=not console.is_terminal) as progress:
+        task = progress.add_task("", total=1)
+        yield lambda fraction: progress.update(task, completed=fraction)
+
+
+def print_conclusion(conclusion: Conclusion, out: Path) -> None:
+    """The table, the claims and the files of a study."""
+    console = Console(highlight=False, soft_wrap=True)
+    if not console.is_terminal:
+        console.width = FILE_WIDTH
+    header, *rows = conclusion.table
+    table = Table(box=None, pad_edge=False)
+    table.add_column(header[0], min_width=min(20, max(len(row[0]) for row in conclusion.table)), overflow="fold")
+    for column in header[1:]:
+        table.add_column(column, justify="right", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    console.print()
+    console.print(table)
+    if conclusion.legend:
+        console.print(f"\n{conclusion.legend}")
+    if conclusion.claims:
+        console.print("\nThe paper's claims, in this data:")
+    for claim in conclusion.claims:
+        console.print(f"  {MARKS[claim.holds]}: {claim.claim}")
+    if conclusion.caution:
+        console.print(f"  ({conclusion.caution})")
+    if conclusion.figures:
+        console.print("\nFigures:")
+    for figure in conclusion.figures:
+        console.print(f"  {figure}")
+    console.print(f"\nData: {out}/*.csv, {out}/*.json, {out}/results/")

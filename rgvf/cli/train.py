@@ -1,0 +1,70 @@
+"""`rgvf train`: train an agent, or resume a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rgvf.accelerate import use_fast_convolutions
+from rgvf.cli.errors import CommandError, command_errors
+from rgvf.cli.parsing import parse
+
+if TYPE_CHECKING:
+    from rgvf.runs import TrainedAgent
+
+DESCRIPTION = "Train an agent that answers random questions about its future. To resume a run: rgvf train --resume DIR"
+
+
+def train(arguments: list[str]) -> None:
+    """Run the command."""
+    use_fast_convolutions()
+    folder, rest = _split_resume(arguments)
+    if folder is None:
+        _train(rest)
+    else:
+        _resume(folder, rest)
+
+
+def _split_resume(arguments: list[str]) -> tuple[Path | None, list[str]]:
+    """Split `--resume DIR` off; the other options then default to the run's own."""
+    for i, argument in enumerate(arguments):
+        if argument == "--resume":
+            if i + 1 == len(arguments):
+                raise CommandError("--resume needs the folder of a run.")
+            return Path(arguments[i + 1]), arguments[:i] + arguments[i + 2 :]
+        if argument.startswith("--resume="):
+            return Path(argument.removeprefix("--resume=")), arguments[:i] + arguments[i + 1 :]
+    return None, arguments
+
+
+def _train(arguments: list[str]) -> None:
+    from rgvf.cli.options import config_of, option_type
+    from rgvf.runs import default_folder, train
+
+    options = parse(option_type(), arguments, "rgvf train", description=DESCRIPTION)
+    with command_errors():
+        config = config_of(options)
+        out = options.out or default_folder(config)
+        _run(out, lambda stop: train(config, out, should_stop=stop))
+
+
+def _resume(out: Path, arguments: list[str]) -> None:
+    from rgvf.cli.options import config_of, option_type, options_of
+    from rgvf.runs import RunFolder, resume
+
+    with command_errors():
+        _, saved = RunFolder.open(out)
+        options = parse(option_type(), arguments, "rgvf train --resume", default=options_of(saved))
+        config = config_of(options)
+        _run(out, lambda stop: resume(out, config, should_stop=stop))
+
+
+def _run(out: Path, run: Callable[[Callable[[], bool]], TrainedAgent]) -> None:
+    from rgvf.signals import GracefulStop
+
+    with GracefulStop() as stop:
+        agent = run(lambda: stop.requested is not None)
+    if agent.frames < agent.config.frames:
+        raise CommandError(f"stopped; a checkpoint is saved. To resume: rgvf train --resume {out}", status=130)
+    print(f"Done: {out}. Next: rgvf evaluate {out}, rgvf record {out}")

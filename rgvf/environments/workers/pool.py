@@ -1,0 +1,268 @@
+"""Many games at once, in worker processes.
+
+Emulators hold the interpreter's lock, so threads do not help. Workers are new interpreters that import neither JAX nor
+the program that launched them. Time steps lie in shared memory without a name. A message of two bytes asks a worker to
+step the games of a group. A worker ends when its connection ends, so none outlives its learner.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import select
+import socket
+import subprocess
+import sys
+import time
+import weakref
+from collections.abc import Sequence
+from dataclasses import asdict
+from multiprocessing.connection import Connection
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rgvf.environments.registry import make_game
+from rgvf.environments.workers.memory import TimeSteps, anonymous_file, layout, map_arrays
+from rgvf.environments.workers.process import (
+    BUILD,
+    FAILED,
+    PREPARE,
+    RESET,
+    RESTORE,
+    SAVE,
+    STEP,
+    pack_blobs,
+    unpack_blobs,
+)
+
+_COMMAND = "import sys; sys.path[:] = sys.argv[3:]; from rgvf.environments.workers.process import main; main()"
+_CLOSE_SECONDS = 2.0  # a worker that has not ended by then is killed
+_MAX_GROUPS = 256
+
+
+class WorkerError(RuntimeError):
+    """A worker process or one of its games failed. The workers are closed."""
+
+
+class Workers:
+    """Games in worker processes, stepped in fixed groups.
+
+    Game i lives in process i mod `processes`, so a group is spread over all processes. With several groups the learner
+    can act for one while the others step. Which games act together never depends on timing, and what a game gives
+    never depends on where it runs.
+
+    Args:
+        name: the environment, such as atari/Breakout.
+        seeds: one for each game.
+        processes: how many; one for each core if None, and never more than games.
+        groups: how many contiguous parts to divide the games into.
+        options: of the environment, such as sticky.
+    """
+
+    def __init__(
+        self, name: str, seeds: Sequence[int], processes: int | None = None, groups: int = 1, **options: Any
+    ) -> None:
+        self.n = len(seeds)
+        if self.n == 0:
+            raise ValueError("seeds must name at least one game")
+        if not 1 <= groups <= min(self.n, _MAX_GROUPS):
+            raise ValueError(f"groups must be between 1 and {min(self.n, _MAX_GROUPS)}, not {groups}")
+        if processes is not None and processes < 1:
+            raise ValueError(f"processes must be at least 1, not {processes}")
+        game = make_game(name, 0, **options)
+        self.spec = game.spec
+        game.close()
+        self.processes = min(processes or _cores(), self.n)
+        bounds = [self.n * group // groups for group in range(groups + 1)]
+        self.groups = tuple(slice(*pair) for pair in itertools.pairwise(bounds))
+        self._busy = [False] * groups
+        games = [range(worker, self.n, self.processes) for worker in range(self.processes)]
+        self._games_by_group = [
+            [[i for i in mine if part.start <= i < part.stop] for part in self.groups] for mine in games
+        ]
+        self._workers_of = [[w for w, mine in enumerate(self._games_by_group) if mine[g]] for g in range(groups)]
+        self._pending = [0] * groups  # workers of each group that have not replied yet
+        self._processes: list[tuple[Connection, subprocess.Popen[bytes]]] = []
+        self._close = weakref.finalize(self, _close_all, self._processes, os.getpid())
+        self._poll = select.poll()
+        self._worker_of: dict[int, int] = {}  # by descriptor
+        memory = anonymous_file(layout(self.spec, self.n)[1])
+        try:
+            self._steps, self._actions = map_arrays(memory, self.spec, self.n)
+            self._parts = tuple(self._steps.part(games) for games in self.groups)
+            for worker in range(self.processes):
+                self._processes.append(_launch(memory))
+                descriptor = self._processes[worker][0].fileno()
+                self._worker_of[descriptor] = worker
+                self._poll.register(descriptor, select.POLLIN)
+            self._build({"spec": asdict(self.spec), "n": self.n, "name": name, "options": options}, seeds)
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            os.close(memory)
+
+    def _build(self, request: dict[str, Any], seeds: Sequence[int]) -> None:
+        for worker in range(self.processes):
+            mine = range(worker, self.n, self.processes)
+            request["seeds"] = [(index, int(seeds[index])) for index in mine]
+            request["groups"] = self._games_by_group[worker]
+            self._send(worker, BUILD + json.dumps(request).encode())
+        self._receive_all()
+
+    def reset(self) -> TimeSteps:
+        """Start a new game in every environment."""
+        return self._request_all([RESET] * self.processes)
+
+    def send(self, actions: NDArray[np.integer], group: int = 0) -> None:
+        """Let a group take one step. `actions` has one action for each of its games."""
+        self._must_be_open()
+        if self._busy[group]:
+            raise RuntimeError(f"group {group} is stepping already: receive before sending again")
+        self._actions[self.groups[group]] = actions
+        self._busy[group] = True
+        self._pending[group] = len(self._workers_of[group])
+        message = STEP + bytes([group])
+        for worker in self._workers_of[group]:
+            self._send(worker, message)
+
+    def receive(self, group: int = 0) -> TimeSteps:
+        """Wait for a group. The arrays are views that are valid until the group's next `send`: copy what you keep."""
+        self._must_be_open()
+        if not self._busy[group]:
+            raise RuntimeError(f"group {group} is not stepping: send before receiving")
+        while self._pending[group]:
+            self._receive_steps()
+        self._busy[group] = False
+        return self._parts[group]
+
+    def first_done(self) -> int:
+        """Wait until one of the stepping groups is done, and say which: it can be received at once."""
+        self._must_be_open()
+        if not any(self._busy):
+            raise RuntimeError("no group is stepping: send before waiting")
+        while True:
+            for group, busy in enumerate(self._busy):
+                if busy and not self._pending[group]:
+                    return group
+            self._receive_steps()
+
+    def _receive_steps(self) -> None:
+        """Wait for replies to steps and count them."""
+        for descriptor, _ in self._poll.poll():
+            self._pending[self._receive(self._worker_of[descriptor])[0]] -= 1
+
+    def prepare(self) -> None:
+        """The learner will be busy for a while: let the games do work ahead of time."""
+        for worker in range(self.processes):
+            self._send(worker, PREPARE)
+
+    def current(self) -> TimeSteps:
+        """The newest time steps of all games, as views; also after `restore`."""
+        self._must_be_idle()
+        return self._steps
+
+    def save(self) -> list[bytes]:
+        """The state of every game, with its newest time step."""
+        self._must_be_idle()
+        for worker in range(self.processes):
+            self._send(worker, SAVE)
+        states = [b""] * self.n
+        for worker, reply in enumerate(self._receive_all()):
+            states[worker :: self.processes] = unpack_blobs(reply)
+        return states
+
+    def restore(self, states: Sequence[bytes]) -> TimeSteps:
+        """Continue from what `save` gave, with any number of processes and groups."""
+        if len(states) != self.n:
+            raise ValueError(f"there are {self.n} games, but {len(states)} saved states")
+        blobs = [pack_blobs(list(states[worker :: self.processes])) for worker in range(self.processes)]
+        return self._request_all([RESTORE + blob for blob in blobs])
+
+    def _request_all(self, messages: list[bytes]) -> TimeSteps:
+        self._must_be_idle()
+        for worker, message in enumerate(messages):
+            self._send(worker, message)
+        self._receive_all()
+        return self._steps
+
+    def _must_be_idle(self) -> None:
+        self._must_be_open()
+        if any(self._busy):
+            raise RuntimeError("some games are stepping: receive every group first")
+
+    def _send(self, worker: int, message: bytes) -> None:
+        try:
+            self._processes[worker][0].send_bytes(message)
+        except OSError:
+            self._raise_lost(worker)
+
+    def _receive(self, worker: int) -> bytes:
+        """The next reply of a worker. If the worker dies, its connection ends at once."""
+        try:
+            reply = self._processes[worker][0].recv_bytes()
+        except (EOFError, OSError):
+            self._raise_lost(worker)
+        if reply[:1] == FAILED:
+            self.close()
+            raise WorkerError(f"a game failed in its worker process: {reply[1:].decode()}")
+        return reply[1:]
+
+    def _receive_all(self) -> list[bytes]:
+        return [self._receive(worker) for worker in range(self.processes)]
+
+    def _must_be_open(self) -> None:
+        if not self._close.alive:
+            raise WorkerError("the workers are closed")
+
+    def _raise_lost(self, worker: int) -> NoReturn:
+        process = self._processes[worker][1]
+        self.close()
+        code = process.returncode
+        how = f"was killed by signal {-code}" if code < 0 else f"ended with status {code}"
+        raise WorkerError(f"worker process {process.pid} {how}") from None
+
+    def close(self) -> None:
+        """End the processes. Views of the time steps stay readable."""
+        self._close()
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _launch(memory: int) -> tuple[Connection, subprocess.Popen[bytes]]:
+    """A new interpreter, in its own process group so that Ctrl-C does not reach it."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-c", _COMMAND, str(theirs.fileno()), str(memory), *sys.path],
+            stdin=subprocess.DEVNULL,
+            pass_fds=(theirs.fileno(), memory),
+            process_group=0,
+            env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", **os.environ},
+        )
+    return Connection(ours.detach()), process
+
+
+def _close_all(processes: list[tuple[Connection, subprocess.Popen[bytes]]], owner: int) -> None:
+    if os.getpid() != owner:  # in a fork of the learner
+        return
+    for connection, _ in processes:
+        connection.close()
+    deadline = time.monotonic() + _CLOSE_SECONDS
+    for _, process in processes:
+        try:
+            process.wait(max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

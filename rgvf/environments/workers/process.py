@@ -1,0 +1,161 @@
+"""What a worker process does: it owns some games and steps them on request.
+
+It inherits two descriptors: a connection, and the shared memory. It must not import JAX. It ends when its connection
+ends, however the other side ended.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any, NamedTuple
+
+from rgvf.environments.game import Game, TimeStep
+from rgvf.environments.registry import make_game
+from rgvf.environments.workers.memory import map_arrays
+from rgvf.spec import EnvironmentSpec
+
+# The first byte of a message. STEP and its reply carry the number of a group in the second. PREPARE has no reply.
+BUILD, STEP, RESET, SAVE, RESTORE, PREPARE, DONE, FAILED = b"i", b"s", b"r", b"v", b"t", b"p", b"d", b"f"
+
+
+def pack_blobs(blobs: list[bytes]) -> bytes:
+    """Several byte strings as one."""
+    return b"".join(len(blob).to_bytes(8, "little") + blob for blob in blobs)
+
+
+def unpack_blobs(data: bytes) -> list[bytes]:
+    """The byte strings that `pack_blobs` joined."""
+    blobs, start = [], 0
+    while start < len(data):
+        end = start + 8 + int.from_bytes(data[start : start + 8], "little")
+        blobs.append(data[start + 8 : end])
+        start = end
+    return blobs
+
+
+class _EarlyReset(NamedTuple):
+    """A game that has taken its reset step before it was requested."""
+
+    saved: bytes
+    """Its state before that step."""
+    step: TimeStep
+
+
+class _Worker:
+    """The games of one process."""
+
+    def __init__(self, memory: int) -> None:
+        self.memory = memory
+        self.games: dict[int, Game] = {}
+        self.groups: list[list[int]] = []
+        self.early: dict[int, _EarlyReset] = {}
+        self.playing = -1
+        self.failed = False
+
+    def reply(self, message: bytes) -> bytes | None:
+        """Do what a message requests. After a failure the games cannot be trusted, and the worker does nothing more."""
+        return self._guarded(lambda: self._handle(message[:1], message[1:]))
+
+    def reset_early(self, message: bytes) -> bytes | None:
+        """After the reply to a step: reset games whose episode has ended, since reset steps ignore their actions."""
+        if message[:1] != STEP:
+            return None
+        return self._guarded(lambda: self._reset_ended(self.groups[message[1]]))
+
+    def _guarded(self, act: Callable[[], bytes | None]) -> bytes | None:
+        try:
+            result = act()
+            return None if result is None else DONE + result
+        except Exception as error:
+            self.failed = True
+            where = f" (game {self.playing})" if self.playing >= 0 else ""
+            return FAILED + " ".join(f"{type(error).__name__}: {error}{where}".split()).encode()
+
+    def _handle(self, command: bytes, data: bytes) -> bytes | None:
+        if command == STEP:
+            self._step(self.groups[data[0]])
+            return data
+        if command == PREPARE:
+            for index, game in self.games.items():
+                self.playing = index
+                game.prepare()
+            return None
+        if command == SAVE:
+            return pack_blobs([self._saved(index) for index in self.games])
+        if command == BUILD:
+            self._build(json.loads(data))
+            return b""
+        self.early.clear()
+        blobs = unpack_blobs(data)
+        for position, (index, game) in enumerate(self.games.items()):
+            self.playing = index
+            if command == RESTORE:
+                game.restore(blobs[position])
+            else:
+                game.reset()
+            self.steps.write(index, game.current)
+        return b""
+
+    def _saved(self, index: int) -> bytes:
+        return self.early[index].saved if index in self.early else self.games[index].save()
+
+    def _step(self, group: list[int]) -> None:
+        for self.playing in group:
+            early = self.early.pop(self.playing, None)
+            step = early.step if early else self.games[self.playing].step(int(self.actions[self.playing]))
+            self.steps.write(self.playing, step)
+
+    def _reset_ended(self, group: list[int]) -> None:
+        for self.playing in group:
+            game = self.games[self.playing]
+            if game.current.terminal or game.current.truncated:
+                self.early[self.playing] = _EarlyReset(game.save(), game.step(0))
+
+    def _build(self, request: dict[str, Any]) -> None:
+        _use_one_core()
+        spec: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in request["spec"].items()
+        }
+        self.steps, self.actions = map_arrays(self.memory, EnvironmentSpec(**spec), request["n"])
+        self.groups = request["groups"]
+        for index, seed in request["seeds"]:
+            self.games[index] = make_game(request["name"], seed, **request["options"])
+
+    def close(self) -> None:
+        for game in self.games.values():
+            game.close()
+
+
+def _use_one_core() -> None:
+    """There are as many workers as cores: their libraries must not start threads."""
+    try:
+        import cv2
+    except ModuleNotFoundError:
+        return
+    cv2.setNumThreads(1)
+
+
+def serve(connection: Connection, memory: int) -> None:
+    """Handle messages until the connection ends."""
+    worker = _Worker(memory)
+    try:
+        while True:
+            message = connection.recv_bytes()
+            for work in (worker.reply, worker.reset_early):
+                reply = None if worker.failed else work(message)
+                if reply is not None:
+                    connection.send_bytes(reply)
+    except (EOFError, OSError):
+        worker.close()
+
+
+def main() -> None:
+    """The entry point of a worker process."""
+    # Ctrl-C and SIGTERM are for the learner to handle: it may want to save first.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    serve(Connection(int(sys.argv[1])), int(sys.argv[2]))

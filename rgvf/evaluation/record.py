@@ -1,0 +1,129 @@
+"""One game with a trained agent, step by step: what it predicted, and what then happened."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from rgvf.environments import find_environment, make_game
+from rgvf.environments.device_games import DeviceGame
+from rgvf.evaluation.evaluate import sticky_option
+from rgvf.evaluation.frame_stack import FrameStack
+from rgvf.questions import mask, targets
+from rgvf.runs import TrainedAgent
+from rgvf.seeding import Purpose, key_for
+from rgvf.trajectory import Transition
+
+
+class Recording(NamedTuple):
+    """T steps of a game, as the agent saw it."""
+
+    screens: list[np.ndarray]
+    """RGB, before each step."""
+    policy: np.ndarray
+    """Probabilities: [T, actions]."""
+    value: np.ndarray
+    """[T]."""
+    action: np.ndarray
+    """[T]."""
+    reward: np.ndarray
+    """Unclipped: [T]."""
+    answers: dict[str, np.ndarray]
+    """Of each task with a question network: [T, n_p]."""
+    true_answers: dict[str, np.ndarray]
+    """What the answers turned out to be: [T, n_p]; NaN where the action of the question was not taken.
+
+    As in training, they bootstrap from the agent's own answers where an episode is truncated or the recording ends.
+    """
+    true_return: np.ndarray
+    """The discounted, clipped return that followed, as the value predicts it: [T]; bootstrapped in the same places."""
+
+
+def record(
+    agent: TrainedAgent, steps: int = 600, *, greedy: bool = False, sticky: float | None = None, seed: int = 0
+) -> Recording:
+    """Play one game, for at most so many steps.
+
+    Args:
+        agent: from `train` or `load`.
+        steps: the longest part of the game to record.
+        greedy: take the most likely action instead of sampling.
+        sticky: probability that an action is repeated; by default as in training.
+        seed: decides the game and the actions that are sampled.
+    """
+    options = sticky_option(agent, sticky)
+    environment = find_environment(agent.config.env, agent.environment, **options)
+    game = make_game(agent.config.env, seed, **options) if environment is None else DeviceGame(environment, seed)
+    frames = FrameStack(agent.spec, 1)
+    key = key_for(seed, Purpose.RECORDING)
+    rows: list[tuple[Any, ...]] = []
+    observations: list[np.ndarray] = []
+    step = game.reset()
+    try:
+        for _ in range(steps):
+            observation = frames.push(step.observation[None], np.array([step.first])).copy()
+            predicted = jax.tree.map(lambda value: np.asarray(value[0]), agent.predict(observation))
+            key, action_key = jax.random.split(key)
+            action = int(agent.act(observation, None if greedy else action_key)[0])
+            screen = game.render()
+            is_reset_step = step.terminal or step.truncated
+            step = game.step(action)
+            observations.append(observation[0])
+            facts = np.array([action, step.reward, step.terminal, is_reset_step])
+            rows.append((screen, predicted["policy"], predicted["value"], predicted["answers"], facts))
+            if step.game_over:
+                break
+        observations.append(frames.push(step.observation[None], np.array([step.first]))[0])
+    finally:
+        game.close()
+    return _recording(agent, rows, np.stack(observations))
+
+
+def _recording(agent: TrainedAgent, rows: list[tuple[Any, ...]], observations: np.ndarray) -> Recording:
+    screens, policy, value, answers, facts = zip(*rows, strict=True)
+    action, reward, terminal, reset = np.stack(facts).T
+    action, terminal, reset = action.astype(np.int32), terminal > 0, reset > 0
+    clip = agent.config.clip_rewards
+    clipped = (np.clip(reward, -clip, clip) if clip else reward).astype(np.float32)
+    last = agent.predict(observations[-1])
+    by_task = {task: np.stack([each[task] for each in (*answers, last["answers"])]) for task in agent.networks}
+    played = _Played(observations, action, clipped, terminal, reset)
+    true_answers = {task: _true_answers(agent, task, played, by_task[task]) for task in agent.networks}
+    true_return = np.array([*value, last["value"]], float)
+    discount = agent.config.agent.actor_critic.discount
+    for t in reversed(np.flatnonzero(~reset)):
+        true_return[t] = clipped[t] + (0.0 if terminal[t] else discount * true_return[t + 1])
+    for values in (true_return[:-1], *true_answers.values()):
+        values[reset] = np.nan
+    before = {task: each[:-1] for task, each in by_task.items()}
+    return Recording(
+        list(screens), np.stack(policy), np.stack(value), action, reward, before, true_answers, true_return[:-1]
+    )
+
+
+class _Played(NamedTuple):
+    """T steps. Reset steps start an episode; their actions are ignored."""
+
+    observations: np.ndarray  # [T + 1, *observation]
+    action: np.ndarray
+    reward: np.ndarray
+    terminal: np.ndarray
+    reset: np.ndarray
+
+
+def _true_answers(agent: TrainedAgent, task: str, played: _Played, answers: np.ndarray) -> np.ndarray:
+    """The target equation, backwards from the end, with what really happened in place of predictions."""
+    questions = agent.agent.task_states[task]
+    table = agent.networks[task].table
+    before, after = jnp.asarray(played.observations[:-1]), jnp.asarray(played.observations[1:])
+    transition = Transition(before, jnp.asarray(played.action), jnp.asarray(played.reward), after)
+    features = np.asarray(eqx.filter_jit(questions.features)(transition))
+    result = answers.copy()
+    for t in reversed(np.flatnonzero(~played.reset)):
+        target = targets(table, features[t], result[t + 1], played.terminal[t])
+        result[t] = np.where(mask(table, played.action[t : t + 1])[0], target, np.nan)
+    return result[:-1]

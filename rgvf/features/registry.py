@@ -1,0 +1,88 @@
+"""Features by name. A new kind of feature is a function here and a line in `KINDS`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+from rgvf.features.basic import Constant, Reward
+from rgvf.features.feature import Feature, Features, Selected
+from rgvf.features.pixels import PixelChange
+from rgvf.features.random import RandomLinear, RandomPatches
+from rgvf.seeding import Purpose, key_for
+from rgvf.spec import EnvironmentSpec
+
+MAX_FEATURES = 100_000
+"""Of one kind. A larger number in a file is a mistake, and would fill the memory with random vectors."""
+DEFAULT_SCALE = 8.0
+"""Length of the random vectors that are applied to image patches (the paper's for Atari)."""
+
+Make = Callable[[EnvironmentSpec, int, int, float], Feature]
+"""(spec, number of features, seed, scale) → feature."""
+
+
+def _random_patches(spec: EnvironmentSpec, n: int, seed: int, scale: float) -> Feature:
+    height, width, channels = spec.image_shape("random-patches")
+    patch = height // _tiles(height), width // _tiles(width)
+    key = key_for(seed, Purpose.FEATURES)
+    return RandomPatches(key, (height, width, channels), patch, n, scale, newest_only=spec.is_stacked)
+
+
+def _random_linear(spec: EnvironmentSpec, n: int, seed: int, scale: float) -> Feature:
+    del scale
+    return RandomLinear(key_for(seed, Purpose.FEATURES), spec.observation_shape, n)
+
+
+KINDS: Mapping[str, Make] = {
+    "reward": lambda spec, n, seed, scale: Reward(),
+    "constant": lambda spec, n, seed, scale: Constant(),
+    "random-patches": _random_patches,
+    "random-linear": _random_linear,
+    "pixel-change": lambda spec, n, seed, scale: PixelChange(spec.image_shape("pixel-change"), spec.is_stacked),
+}
+"""What makes the features KIND/0, KIND/1, …, or the one feature KIND where it is in `SINGLE`."""
+SINGLE = ("reward", "constant")
+
+
+def make_features(names: Sequence[str], spec: EnvironmentSpec, seed: int, scale: float = DEFAULT_SCALE) -> Feature:
+    """The features of these names, in this order. ValueError where one is unknown.
+
+    Args:
+        names: such as "reward" or "random-patches/3".
+        seed: decides the random features.
+        scale: length of the random vectors that are applied to image patches.
+    """
+    sizes: dict[str, int] = {}
+    for name in names:
+        kind, _, number = name.partition("/")
+        if kind not in KINDS or number.isdecimal() == (kind in SINGLE):
+            raise ValueError(f"there is no feature {name!r} here; choose from {_known()}")
+        if len(number) > len(str(MAX_FEATURES)) or int(number or 0) >= MAX_FEATURES:
+            raise ValueError(f"there is no feature {name!r}: a kind has at most {MAX_FEATURES:,}")
+        sizes[kind] = max(sizes.get(kind, 0), int(number or 0) + 1)
+    parts: list[Feature] = [KINDS[kind](spec, size, seed, scale) for kind, size in sizes.items()]
+    whole = parts[0] if len(parts) == 1 else Features(parts)
+    known = set(whole.names)
+    for name in names:
+        if name not in known:
+            last = [each for each in whole.names if each.partition("/")[0] == name.partition("/")[0]][-1]
+            raise ValueError(f"there is no feature {name!r}: the last of its kind is {last}")
+    return whole if whole.names == tuple(names) else Selected(whole, tuple(names))
+
+
+def random_kind(spec: EnvironmentSpec, kind: Literal["auto", "patches", "linear"] = "auto") -> str:
+    """Which random features to use: of patches where observations are images, else of the whole observation."""
+    if kind == "patches":
+        spec.image_shape("feature_kind patches")
+    patches = kind == "patches" or (kind == "auto" and spec.is_image)
+    return "random-patches" if patches else "random-linear"
+
+
+def _known() -> str:
+    numbered = [f"{kind}/0, {kind}/1, …" for kind in KINDS if kind not in SINGLE]
+    return ", ".join([*SINGLE, *numbered])
+
+
+def _tiles(pixels: int) -> int:
+    """How many patches to cut a side into: 4, or the most that fit exactly."""
+    return next(n for n in (4, 3, 2, 1) if pixels % n == 0)

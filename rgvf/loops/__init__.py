@@ -1,0 +1,30 @@
+"""Training loops: experience and updates, for several seeds at once."""
+
+from rgvf.loops.device_loop import DeviceLoop, DeviceState, Policy, uniform_policy
+from rgvf.loops.host_loop import HostLoop, HostState, game_order, group_count
+from rgvf.loops.joint_loop import JointLoop
+from rgvf.loops.loop import Loop, Progress, start
+from rgvf.loops.scores import MAX_SCORES
+from rgvf.loops.seeds import ListedSeeds, PerSeed, SeedAxis, StackedSeeds, seed_axis, stacking_is_faster
+
+__all__ = [
+    "MAX_SCORES",
+    "DeviceLoop",
+    "DeviceState",
+    "HostLoop",
+    "HostState",
+    "JointLoop",
+    "ListedSeeds",
+    "Loop",
+    "PerSeed",
+    "Policy",
+    "Progress",
+    "SeedAxis",
+    "StackedSeeds",
+    "game_order",
+    "group_count",
+    "seed_axis",
+    "stacking_is_faster",
+    "start",
+    "uniform_policy",
+]

@@ -1,0 +1,281 @@
+"""The host loop: games step in worker processes, the device acts and updates ("Sebulba" in the Podracer paper).
+
+Several seeds share the process. Each has its own parameters, keys and games, and learns what it would learn alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, Key, Shaped
+
+from rgvf.agents import MAIN, REPRESENTATION, Agent, Learner, actor_of
+from rgvf.arrays import fill, named_arrays
+from rgvf.environments.workers import TimeSteps, Workers
+from rgvf.loops.loop import Progress
+from rgvf.loops.seeds import PerSeed, SeedAxis
+from rgvf.tasks import Metrics
+from rgvf.trajectory import Trajectory
+
+_GAME = "environment/"  # where a checkpoint keeps the state of each game
+
+
+class HostState(NamedTuple):
+    """Everything that is carried from one update to the next, but for the games; a value per seed each."""
+
+    agent: PerSeed[Agent]
+    stack: PerSeed[Shaped[Array, "B *frame stack"]]
+    """The frames before the newest: zero before the episode began."""
+    key: PerSeed[Key[Array, ""]]
+
+
+class _GameEnd(NamedTuple):
+    """A whole game ended."""
+
+    seed: int
+    """Index of the seed."""
+    step: int
+    """Step of the segment."""
+    score: float
+    """Unclipped return."""
+
+
+class HostLoop:
+    """Training in games that run in worker processes.
+
+    The actors take turns in groups: while the games of one group step, the device chooses actions for another. Which
+    group is ready first changes nothing in what it does.
+
+    Args:
+        workers: the games, in the order of `game_order`, in as many groups as `group_count` says.
+        learners: one for each seed; the first one's `update` serves all.
+        seeds: the seed axis.
+        actors: games of each seed.
+        steps: steps of each game between two updates.
+        clip_rewards: rewards are clipped to ± this for learning; 0: not at all.
+    """
+
+    def __init__(
+        self,
+        workers: Workers,
+        learners: Sequence[Learner],
+        seeds: SeedAxis,
+        actors: int,
+        steps: int,
+        clip_rewards: float = 0.0,
+    ) -> None:
+        self.workers, self.learners, self.seeds = workers, learners, seeds
+        self.actors, self.steps, self.clip_rewards = actors, steps, clip_rewards
+        self.spec = workers.spec
+        self.groups = len(workers.groups)
+        self._shape = (len(learners), actors // self.groups)  # seeds, and games of each in a group
+        self._open = seeds.map(self._open_one)
+        self._act = [seeds.map(partial(self._act_one, group)) for group in range(self.groups)]
+        self._update = seeds.map(self._update_one, donate_first=True)
+
+    @property
+    def frames_per_update(self) -> int:
+        """Frames of each seed in one update."""
+        return self.actors * self.steps * self.spec.frames_per_step
+
+    def begin(self, agents: PerSeed[Agent], keys: PerSeed[Key[Array, ""]]) -> HostState:
+        """Put agents into new games."""
+        self._actor_structure = jax.tree.structure(actor_of(self.seeds.unstack(agents)[0]))
+        shape = (self.actors, *self.spec.frame_shape, self.spec.stack - 1)
+        stacks = [jnp.zeros(shape, self.spec.observation_dtype) for _ in self.learners]
+        self.workers.reset()
+        return HostState(agents, self.seeds.stack(stacks), keys)
+
+    def advance(self, state: HostState, updates: int = 1) -> tuple[HostState, Progress]:
+        """One segment of experience and the update that learns from it, whatever `updates` allows."""
+        del updates
+        segments = [_Segment() for _ in range(self.groups)]
+        stacks, noise, update_key, next_key = self._open(state.stack, state.key)
+        actor = self._actor_arrays(state.agent)
+        ends: list[_GameEnd] = []
+        current = self.workers.current()
+        for group, part in enumerate(self.workers.groups):
+            segments[group].stack = self.seeds.pick(stacks, group)
+            self._play(group, segments[group], current.part(part), actor, noise)
+        for _ in range(self.groups * self.steps):
+            group = self.workers.first_done()
+            segment, current = segments[group], self.workers.receive(group)
+            self._record(segment, current, ends)
+            if segment.played < self.steps:
+                self._play(group, segment, current, actor, noise)
+            else:
+                self._to_device(segment, current)
+        self.workers.prepare()
+        agent, metrics, stack = self._update(state.agent, state.stack, *self._collected(segments), update_key)
+        return HostState(agent, stack, next_key), self._progress(metrics, ends)
+
+    def _progress(self, metrics: PerSeed[Metrics], ends: list[_GameEnd]) -> Progress:
+        scores: list[list[float]] = [[] for _ in self.learners]
+        for end in sorted(ends):  # the order in which they were received depends on timing
+            scores[end.seed].append(end.score)
+        return Progress(1, metrics, scores, [len(each) for each in scores])
+
+    def save(self, state: HostState) -> dict[str, np.ndarray]:
+        """All arrays, by field and seed, and the state of every game."""
+        arrays = named_arrays(self._listed(state))
+        for i, data in enumerate(self.workers.save()):
+            arrays[f"{_GAME}{i:05d}"] = np.frombuffer(data, np.uint8)
+        return arrays
+
+    def restore(self, state: HostState, arrays: Mapping[str, np.ndarray]) -> HostState:
+        """The state that `save` was given; the games continue from theirs."""
+        filled: Any = fill(self._listed(state), arrays)
+        self.workers.restore([arrays[name].tobytes() for name in sorted(arrays) if name.startswith(_GAME)])
+        return HostState(*(self.seeds.stack(each) for each in filled))
+
+    def _listed(self, state: HostState) -> HostState:
+        lists: list[Any] = [self.seeds.unstack(each) for each in list[Any](state)]
+        return HostState(*lists)
+
+    def close(self) -> None:
+        """End the worker processes."""
+        self.workers.close()
+
+    def _play(self, group: int, segment: _Segment, current: TimeSteps, actor: Any, noise: PerSeed[Array]) -> None:
+        """Choose actions for a group and let its games step."""
+        frame, first = self._to_device(segment, current)
+        seeds, size = self._shape
+        time_first = np.empty((seeds, size + 1), np.int32)  # one small array reaches the device sooner than two
+        time_first[:, 0], time_first[:, 1:] = segment.played, first
+        action, segment.stack = self._act[group](actor, segment.stack, frame, time_first, noise)
+        segment.actions.append(action)
+        self.workers.send(self.seeds.to_host(action).reshape(-1), group)
+
+    def _to_device(self, segment: _Segment, current: TimeSteps) -> tuple[PerSeed[Array], np.ndarray]:
+        """Bring the newest frames to the device, once; the workers overwrite their copy."""
+        frame = self.seeds.to_device(current.observation.reshape(*self._shape, *self.spec.frame_shape).copy())
+        first = current.first.reshape(self._shape).copy()
+        segment.frames.append(frame)
+        segment.firsts.append(first)
+        return frame, first
+
+    def _record(self, segment: _Segment, current: TimeSteps, ends: list[_GameEnd]) -> None:
+        step = segment.played - 1
+        reward = current.reward.reshape(self._shape).copy()
+        clip = self.clip_rewards
+        segment.rewards.append(np.clip(reward, -clip, clip) if clip else reward)
+        segment.terminals.append(current.terminal.reshape(self._shape).copy())
+        for i in np.flatnonzero(current.game_over):
+            ends.append(_GameEnd(int(i) // self._shape[1], step, float(current.game_return[i])))
+
+    def _collected(self, segments: list[_Segment]) -> Iterator[PerSeed[Any]]:
+        """Frames, actions, first flags, rewards and terminals of all groups."""
+        for name in ("frames", "actions"):
+            yield self.seeds.zip([self.seeds.zip(getattr(segment, name)) for segment in segments])
+        for name in ("firsts", "rewards", "terminals"):
+            across = np.concatenate([np.stack(getattr(segment, name), 1) for segment in segments], axis=-1)
+            yield self.seeds.to_device(across)
+
+    def _actor_arrays(self, agent: PerSeed[Agent]) -> PerSeed[tuple[Array, ...]]:
+        """The arrays that choosing actions needs."""
+        if isinstance(agent, Agent):
+            return tuple(jax.tree.leaves(actor_of(agent)))
+        return [tuple(jax.tree.leaves(actor_of(each))) for each in agent]
+
+    def _open_one(
+        self, stack: Shaped[Array, "B *frame stack"], key: Key[Array, ""]
+    ) -> tuple[tuple[Array, ...], Float[Array, "T B actions"], Key[Array, ""], Key[Array, ""]]:
+        """The frame stacks of each group; Gumbel noise for all steps; the keys of the update and of the next segment.
+
+        Noise is drawn for all actors of the seed, so that it does not depend on how they are grouped.
+        """
+        keys = jax.random.split(key, self.steps + 2)
+        shape = (self.actors, len(self.spec.actions))
+        noise = jax.vmap(lambda key: jax.random.gumbel(key, shape))(keys[:-2])
+        return tuple(jnp.split(stack, self.groups)), noise, keys[-2], keys[-1]
+
+    def _act_one(
+        self,
+        group: int,
+        actor: tuple[Array, ...],
+        stack: Shaped[Array, "b *frame stack"],
+        frame: Shaped[Array, "b *frame"],
+        time_first: Int[Array, " bp1"],
+        noise: Float[Array, "T B actions"],
+    ) -> tuple[Int[Array, " b"], Shaped[Array, "b *frame stack"]]:
+        """Actions of a group for one step; `time_first` holds the step, and for each game whether its episode begins.
+
+        This is called for every step: plain arrays, and few of them, are dispatched sooner than modules.
+        """
+        modules = jax.tree.unflatten(self._actor_structure, actor).modules
+        time, first = time_first[0], time_first[1:] > 0
+        observation = self._observe(stack, frame, first)
+        logits, _ = modules[MAIN](modules[REPRESENTATION].step(observation))
+        size = self._shape[1]
+        mine = noise[time, group * size : (group + 1) * size]
+        return jnp.argmax(logits + mine, axis=-1), observation[..., 1:] if self.spec.is_stacked else stack
+
+    def _observe(self, stack: Array, frame: Array, first: Array) -> Shaped[Array, "B *observation"]:
+        """What the agent sees: the newest frame after those before it, of the same episode."""
+        if not self.spec.is_stacked:
+            return frame
+        kept = jnp.where(first[:, None, None, None], jnp.zeros_like(stack), stack)
+        return jnp.concatenate([kept, frame[..., None]], axis=-1)
+
+    def _update_one(
+        self,
+        agent: Agent,
+        stack: Shaped[Array, "B *frame stack"],
+        frames: tuple[tuple[Shaped[Array, "b *frame"], ...], ...],
+        actions: tuple[tuple[Int[Array, " b"], ...], ...],
+        first: Bool[Array, "Tp1 B"],
+        reward: Float[Array, "T B"],
+        terminal: Bool[Array, "T B"],
+        key: Key[Array, ""],
+    ) -> tuple[Agent, Metrics, Shaped[Array, "B *frame stack"]]:
+        observation, stack = self._observe_all(
+            stack, [jnp.concatenate(step) for step in zip(*frames, strict=True)], first
+        )
+        action = jnp.concatenate([jnp.stack(group) for group in actions], axis=1)
+        trajectory = Trajectory(observation, action, reward, terminal, first)
+        return *self.learners[0].update(agent, trajectory, key), stack
+
+    def _observe_all(self, stack: Array, frames: Sequence[Array], first: Array) -> tuple[Array, Array]:
+        """What the agent saw at every step, [T + 1, B, *observation], and the stack before the last."""
+        seen: list[Array] = []
+        before = stack
+        for frame, is_first in zip(frames, first, strict=True):
+            before = stack
+            seen.append(self._observe(stack, frame, is_first))
+            stack = seen[-1][..., 1:] if self.spec.is_stacked else stack
+        return jnp.stack(seen), before
+
+
+@dataclass
+class _Segment:
+    """The experience of a group of games, step by step."""
+
+    stack: PerSeed[Array] | None = None
+    """Frames before the next step."""
+    frames: list[PerSeed[Array]] = field(default_factory=list)
+    firsts: list[np.ndarray] = field(default_factory=list)
+    actions: list[PerSeed[Array]] = field(default_factory=list)
+    rewards: list[np.ndarray] = field(default_factory=list)
+    terminals: list[np.ndarray] = field(default_factory=list)
+
+    @property
+    def played(self) -> int:
+        """Steps for which actions were chosen."""
+        return len(self.actions)
+
+
+def group_count(actors: int) -> int:
+    """Into how many groups the games of a seed are divided."""
+    return 2 if actors % 2 == 0 else 1
+
+
+def game_order(values: np.ndarray, groups: int) -> np.ndarray:
+    """Values by [seed, actor] in the order of the games: group by group, seed by seed."""
+    seeds, actors = values.shape
+    return values.reshape(seeds, groups, actors // groups).swapaxes(0, 1).reshape(-1)

@@ -1,0 +1,69 @@
+"""What a run needs of a loop, wherever its environments run, and how a loop starts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from rgvf.agents import Learner
+from rgvf.loops.seeds import PerSeed, SeedAxis
+from rgvf.seeding import Purpose, key_for
+from rgvf.tasks import Metrics
+
+
+class Progress(NamedTuple):
+    """What some updates gave."""
+
+    updates: int
+    metrics: PerSeed[Metrics]
+    """By name: one number for each update, in order; there may be unused places behind them, and they may still be on
+    the device."""
+    scores: list[list[float]]
+    """For each seed, the unclipped returns of the games that ended, in order; of many only the last `MAX_SCORES`."""
+    games: list[int]
+    """For each seed, how many games ended."""
+
+
+class Loop(Protocol):
+    """Experience and updates for several seeds."""
+
+    seeds: SeedAxis
+    learners: Sequence[Learner]
+    """One for each seed."""
+
+    @property
+    def frames_per_update(self) -> int:
+        """Of each seed."""
+        ...
+
+    def begin(self, agents: PerSeed[Any], keys: PerSeed[Any]) -> Any:
+        """Put agents into new environments: the state of the loop."""
+        ...
+
+    def advance(self, state: Any, updates: int) -> tuple[Any, Progress]:
+        """At least one update, and at most so many."""
+        ...
+
+    def save(self, state: Any) -> dict[str, np.ndarray]:
+        """Everything that the future depends on. The agent of seed i stands under `.agent[i]`."""
+        ...
+
+    def restore(self, state: Any, arrays: Mapping[str, np.ndarray]) -> Any:
+        """The state that `save` was given. ValueError where the arrays do not belong to such a loop."""
+        ...
+
+    def close(self) -> None:
+        """Release what the loop holds."""
+        ...
+
+
+def start(loop: Loop) -> Any:
+    """New agents in new environments, one for each seed: the initial state of the loop."""
+    seeds = loop.seeds
+    agents = [
+        learner.init(key_for(seed, Purpose.AGENT)) for learner, seed in zip(loop.learners, seeds.seeds, strict=True)
+    ]
+    keys = [key_for(seed, Purpose.ACTORS) for seed in seeds.seeds]
+    return loop.begin(seeds.stack(agents), seeds.stack(keys))

@@ -1,0 +1,69 @@
+"""Agents whose question networks differ in size, padded to one size so that one program updates them all.
+
+Padding is internal to `JointLoop`: checkpoints and trained agents never have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jax
+
+from rgvf.agents import Agent
+from rgvf.features import Paddable
+from rgvf.networks import Head
+from rgvf.tasks import QuestionArrays, pad_questions
+
+Sizes = Mapping[str, tuple[int, int]]
+"""Predictions and features to pad to, by task."""
+
+
+def common_sizes(agents: Sequence[Agent]) -> Sizes:
+    """The largest sizes among the agents, of those tasks in which they differ and that can be padded."""
+    sizes: dict[str, tuple[int, int]] = {}
+    for task in agents[0].task_states:
+        states = [agent.task_states[task] for agent in agents]
+        if not all(isinstance(state, QuestionArrays) for state in states):
+            continue
+        found = {(state.table.condition.shape[-1], state.table.feature.shape[-1]) for state in states}
+        if len(found) > 1 and all(map(_can_be_padded, states)):
+            sizes[task] = max(n for n, _ in found), max(n for _, n in found)
+    return sizes
+
+
+def _can_be_padded(state: QuestionArrays) -> bool:
+    return isinstance(state.features, Paddable) and len(state.table.rounds) == 1
+
+
+def pad_agent(agent: Agent, sizes: Sizes) -> Agent:
+    """The agent of one seed with nodes added that never learn."""
+    modules, states = dict(agent.modules), dict(agent.task_states)
+    optimiser_states = dict(agent.optimiser_states)
+    for task, (n_predictions, n_features) in sizes.items():
+        modules[task] = agent.modules[task].padded(n_predictions)
+        states[task] = pad_questions(agent.task_states[task], n_predictions, n_features)
+        optimiser_states[task] = _pad_heads(agent.optimiser_states[task], n_predictions)
+    return Agent(modules, states, optimiser_states)
+
+
+def unpad_agent(agent: Agent, like: Agent) -> Agent:
+    """The agent of one seed without its padding: arrays cut to the shapes that `like` has, questions taken from it."""
+
+    def cut(tree: Any, original: Any) -> Any:
+        return jax.tree.map(lambda leaf, kept: leaf[tuple(slice(n) for n in kept.shape)], tree, original)
+
+    states = {
+        task: like.task_states[task] if isinstance(state, QuestionArrays) else state
+        for task, state in agent.task_states.items()
+    }
+    return Agent(cut(agent.modules, like.modules), states, cut(agent.optimiser_states, like.optimiser_states))
+
+
+def _pad_heads(optimiser_state: Any, n_predictions: int) -> Any:
+    """An optimiser keeps statistics in the shape of the parameters, so it holds heads as well."""
+    return jax.tree.map(
+        lambda each: each.padded(n_predictions) if isinstance(each, Head) else each,
+        optimiser_state,
+        is_leaf=lambda each: isinstance(each, Head),
+    )

@@ -1,0 +1,35 @@
+"""Representations by name. A new one is a function here and a line in `REPRESENTATIONS`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from jaxtyping import Array, Key
+
+from rgvf.networks.conv import ConvRepresentation, ConvSize
+from rgvf.networks.representation import DenseRepresentation, Representation
+from rgvf.spec import EnvironmentSpec
+
+SMALL_IMAGE = 36
+"""Pixels along a side, below which an image is too small for the paper's convolutions."""
+
+Make = Callable[[EnvironmentSpec, Key[Array, ""]], Representation]
+
+
+def _small_conv(spec: EnvironmentSpec, key: Key[Array, ""]) -> Representation:
+    return ConvRepresentation(key, spec.image_shape("representation small-conv"), (ConvSize(16, 3, 1),), (128,))
+
+
+REPRESENTATIONS: Mapping[str, Make] = {
+    "conv": lambda spec, key: ConvRepresentation(key, spec.image_shape("representation conv")),
+    "small-conv": _small_conv,
+    "mlp": lambda spec, key: DenseRepresentation(key, spec.observation_shape, (64, 64)),
+}
+
+
+def make_representation(kind: str, spec: EnvironmentSpec, key: Key[Array, ""]) -> Representation:
+    """The representation of this name; "auto" chooses one by the shape of observations."""
+    if kind == "auto":
+        small = min(spec.observation_shape[:2], default=0) < SMALL_IMAGE
+        kind = "mlp" if not spec.is_image else "small-conv" if small else "conv"
+    return REPRESENTATIONS[kind](spec, key)

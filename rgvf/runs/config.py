@@ -1,0 +1,105 @@
+"""Everything that can be set about a training run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rgvf.agents import AgentConfig
+from rgvf.environments.registry import check_name
+from rgvf.settings import check_types, from_data, not_negative, require, to_data
+
+FORMAT = 2
+"""Of config.json."""
+MAX_SEED = 2**31
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """The run."""
+
+    env: str
+    """Environment: atari/GAME for one of the paper's 49 games, minatar/GAME for one of the five of MinAtar, gym/ID for
+    any Gymnasium environment with discrete actions."""
+    agent: AgentConfig = field(default_factory=AgentConfig)
+    frames: int = 200_000_000
+    """Frames to train each seed for, rounded up to whole updates; an Atari step is 4 frames."""
+    seed: int = 0
+    """Random seed; with --seeds N the first of N."""
+    seeds: int = 1
+    """Number of independent agents to train, with consecutive seeds."""
+    actors: int = 16
+    """Environments of each agent."""
+    steps: int = 20
+    """Steps of each environment between two updates."""
+    clip_rewards: float = 1.0
+    """Clip rewards to ± this for learning; 0: do not clip."""
+    log_every: int = 20_000
+    """Frames of each seed between two lines of metrics."""
+    checkpoint_every: int = 2_000_000
+    """Frames of each seed between two checkpoints."""
+    processes: int = 0
+    """Worker processes for Atari and Gymnasium environments; 0: one for each core."""
+    wandb: bool = False
+    """Also log to Weights & Biases (needs the extra rgvf[wandb])."""
+
+    def __post_init__(self) -> None:
+        check_types(self)
+        require(
+            self,
+            "at least 1",
+            lambda x: x >= 1,
+            *("frames", "seeds", "actors", "steps", "log_every", "checkpoint_every"),
+        )
+        require(self, "at least 0", not_negative, "seed", "processes", "clip_rewards")
+        if self.seed + self.seeds > MAX_SEED:
+            raise ValueError(f"seeds must be below 2^31, not {self.seed + self.seeds - 1}")
+        check_name(self.env)
+
+    @property
+    def all_seeds(self) -> range:
+        """The seeds of all agents."""
+        return range(self.seed, self.seed + self.seeds)
+
+    def to_data(self) -> dict[str, Any]:
+        """The configuration as JSON can hold it."""
+        return {**to_data(self), "agent": self.agent.to_data()}
+
+    def to_json(self) -> str:
+        """The text of config.json."""
+        return json.dumps({"format": FORMAT, **self.to_data()}, indent=1) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> RunConfig:
+        """The configuration that `to_json` wrote; ValueError where the text is anything else."""
+        data = json.loads(text)
+        if isinstance(data, Mapping) and "format" not in data and "env" in data:
+            raise ValueError("it was made by rgvf 0.1, and this version cannot resume or load it")
+        if not isinstance(data, Mapping) or data.get("format") != FORMAT:
+            raise ValueError(f"config.json is not of format {FORMAT}")
+        try:
+            agent = AgentConfig.from_data(data["agent"])
+            rest = {name: value for name, value in data.items() if name not in ("format", "agent")}
+            return from_data(cls, {**rest, "agent": agent})
+        except (TypeError, KeyError, AttributeError) as error:
+            raise ValueError(f"config.json is not the configuration of a run: {error}") from None
+
+
+def differences(a: RunConfig, b: RunConfig) -> dict[str, tuple[Any, Any]]:
+    """The settings in which two configurations differ."""
+    flat_a, flat_b = _flat(a.to_data()), _flat(b.to_data())
+    names = [*flat_a, *(name for name in flat_b if name not in flat_a)]
+    return {name: (flat_a.get(name), flat_b.get(name)) for name in names if flat_a.get(name) != flat_b.get(name)}
+
+
+def _flat(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of the run and the agent by their names; of tasks by TASK.NAME."""
+    flat = {name: value for name, value in data.items() if name != "agent"}
+    agent = data["agent"]
+    flat |= {name: value for name, value in agent.items() if name not in ("tasks", "actor_critic")}
+    flat |= {"agent": "+".join(task["task"] for task in agent["tasks"]) or "a2c", **agent["actor_critic"]}
+    for task in agent["tasks"]:
+        flat |= {f"{task['task']}.{name}": value for name, value in task.items() if name != "task"}
+    return flat

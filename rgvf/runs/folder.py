@@ -1,0 +1,194 @@
+"""A run's folder: its configuration, its question networks, its metrics, its checkpoints."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from rgvf.atomic import write_atomically
+from rgvf.messages import os_error
+from rgvf.questions import QuestionNetwork
+from rgvf.runs.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
+from rgvf.runs.config import RunConfig
+
+Networks = Mapping[int, Mapping[str, QuestionNetwork]]
+"""The question networks of a run, by seed and task."""
+LOCK = ".lock"
+MAX_CHECKPOINTS = 2
+"""Checkpoints that are kept: the newest, and one more in case it is damaged."""
+
+
+class RunError(Exception):
+    """A run cannot start or continue; the message is one sentence for the user."""
+
+
+class RunFolder:
+    """The files of a run."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._metrics: IO[bytes] | None = None
+        self._lock: IO[bytes] | None = None
+
+    @classmethod
+    def create(cls, path: Path, config: RunConfig, networks: Networks) -> RunFolder:
+        """A new folder. RunError where it holds anything already, or cannot be written."""
+        try:
+            if path.exists() and not _has_no_run_yet(path):
+                if (path / "config.json").exists():
+                    raise RunError(f"{path} holds a run already; resume it (rgvf train --resume {path}), or choose another folder")
+                raise RunError(f"{path} is not empty; choose another folder")
+            (path / "checkpoints").mkdir(parents=True, exist_ok=True)
+            folder = cls(path)
+            folder.lock()
+            for name, network in _files(config, networks).items():
+                network.save(path / name)
+            folder.save_config(config)  # last: a folder with a configuration has all that a run needs
+        except OSError as error:
+            raise RunError(f"cannot write to the folder {path}: {os_error(error)}") from None
+        return folder
+
+    @classmethod
+    def open(cls, path: Path) -> tuple[RunFolder, RunConfig]:
+        """An existing folder and its configuration. RunError where there is none."""
+        try:
+            config = RunConfig.from_json((path / "config.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            if (path / "agents").is_dir():
+                raise RunError(f"{path} is a study's folder; its runs are under {path / 'agents'}") from None
+            reason = os_error(error) if isinstance(error, OSError) else error
+            raise RunError(f"{path} holds no run that can be read: {reason}") from None
+        return cls(path), config
+
+    def load_networks(self, config: RunConfig) -> dict[int, dict[str, QuestionNetwork]]:
+        """The question networks that were saved when the run was created. RunError where one cannot be read."""
+        networks: dict[int, dict[str, QuestionNetwork]] = {}
+        for seed, by_task in _names(config).items():
+            networks[seed] = {}
+            for task, name in by_task.items():
+                try:
+                    networks[seed][task] = QuestionNetwork.load(self.path / name)
+                except OSError as error:
+                    raise RunError(f"the run's question network cannot be read: {os_error(error)}") from None
+                except ValueError as error:
+                    raise RunError(f"the run's question network cannot be read: {error}") from None
+        return networks
+
+    def lock(self) -> None:
+        """Keep other processes from training in this folder until it is closed. RunError where another one does."""
+        try:
+            self._lock = (self.path / LOCK).open("wb")
+        except OSError as error:
+            raise RunError(f"cannot write to the folder {self.path}: {os_error(error)}") from None
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self.close()
+            raise RunError(f"{self.path} is in use: another process trains there") from None
+        except OSError:
+            pass  # a file system without locks
+
+    def save_config(self, config: RunConfig) -> None:
+        """Write config.json."""
+        write_atomically(self.path / "config.json", config.to_json())
+
+    def write_metrics(self, line: Mapping[str, Any]) -> int:
+        """Append a line; returns the length of the file."""
+        if self._metrics is None:
+            self._metrics = (self.path / "metrics.jsonl").open("ab")
+        self._metrics.write(json.dumps(line).encode() + b"\n")
+        self._metrics.flush()
+        return self._metrics.tell()
+
+    def cut_metrics(self, length: int) -> int:
+        """Remove what was written after a checkpoint; returns the length, less where lines are missing."""
+        self._close_metrics()
+        with (self.path / "metrics.jsonl").open("a+b") as file:
+            if file.seek(0, os.SEEK_END) < length:
+                file.seek(0)
+                length = file.read().rfind(b"\n") + 1  # whole lines
+            file.truncate(length)
+        return length
+
+    def _close_metrics(self) -> None:
+        if self._metrics is not None:
+            self._metrics.close()
+            self._metrics = None
+
+    def __enter__(self) -> RunFolder:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the files, and let other processes use the folder."""
+        self._close_metrics()
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def checkpoints(self) -> list[Path]:
+        """Their paths, newest first."""
+        return sorted((self.path / "checkpoints").glob("*.safetensors"), reverse=True)
+
+    def save_checkpoint(self, frames: int, arrays: Mapping[str, np.ndarray], facts: Mapping[str, Any]) -> Path:
+        """Write a checkpoint, after the metrics so far, and delete the oldest."""
+        path = self.path / "checkpoints" / f"{frames:012d}.safetensors"
+        try:
+            if self._metrics is not None:
+                os.fsync(self._metrics.fileno())
+            for broken in path.parent.glob(".*.safetensors.*"):  # left by a process that was killed
+                broken.unlink(missing_ok=True)
+            save_checkpoint(path, arrays, facts)
+        except OSError as error:
+            kept = self.checkpoints()
+            last = f"the last good one is {kept[0]}" if kept else "there is none yet"
+            raise RunError(f"cannot write a checkpoint ({os_error(error)}); {last}") from None
+        for old in self.checkpoints()[MAX_CHECKPOINTS:]:
+            old.unlink(missing_ok=True)
+        return path
+
+    def load_checkpoint(self) -> tuple[tuple[dict[str, np.ndarray], dict[str, Any]] | None, list[str]]:
+        """The newest intact checkpoint (None where there is none yet), and what is wrong with newer ones."""
+        complaints: list[str] = []
+        for path in self.checkpoints():
+            try:
+                return load_checkpoint(path), complaints
+            except CheckpointError as error:
+                complaints.append(str(error))
+        if complaints:
+            raise RunError(f"no checkpoint of {self.path} can be read: {complaints[0]}")
+        return None, complaints
+
+
+def _names(config: RunConfig) -> dict[int, dict[str, str]]:
+    """The file of each seed's question networks: questions.json, or with the task and the seed where there are several."""
+    tasks = config.agent.question_tasks
+    several_tasks, several_seeds = len(tasks) > 1, config.seeds > 1
+    return {
+        seed: {
+            task: ".".join(["questions", *[task] * several_tasks, *[f"seed-{seed}"] * several_seeds, "json"])
+            for task in tasks
+        }
+        for seed in config.all_seeds
+    }
+
+
+def _files(config: RunConfig, networks: Networks) -> dict[str, QuestionNetwork]:
+    return {name: networks[seed][task] for seed, by_task in _names(config).items() for task, name in by_task.items()}
+
+
+def _has_no_run_yet(path: Path) -> bool:
+    """Whether a folder holds nothing but what is left of a run that was killed before its configuration was written."""
+    if not path.is_dir():
+        return False
+    left = {each.name for each in path.iterdir() if not each.name.startswith(".")}
+    rest = {name for name in left if not (name.startswith("questions.") and name.endswith(".json"))}
+    return rest <= {"checkpoints"} and not any(path.glob("checkpoints/*"))

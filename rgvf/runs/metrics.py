@@ -1,0 +1,76 @@
+"""What a run reports: scores of whole games and means of the losses, for each seed."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rgvf.loops import MAX_SCORES, PerSeed, Progress
+from rgvf.tasks import Metrics
+
+
+class RunningMetrics:
+    """Means since the last report, and the last games of each seed. All of it goes into checkpoints."""
+
+    def __init__(self, seeds: Sequence[int]) -> None:
+        self.seeds = seeds
+        self._recent: list[deque[float]] = [deque(maxlen=MAX_SCORES) for _ in seeds]
+        self._games = [0 for _ in seeds]
+        self._sums: dict[str, np.ndarray] = {}
+        self._count = 0
+        self._pending: list[Progress] = []
+
+    def add(self, progress: Progress) -> None:
+        """Add some updates. Losses stay on the device until they are needed."""
+        self._pending.append(progress)
+        for i, scores in enumerate(progress.scores):
+            self._recent[i].extend(scores)
+            self._games[i] += progress.games[i]
+
+    def _collect(self) -> None:
+        for progress in self._pending:
+            for name, values in _by_name(progress.metrics).items():
+                each = values.reshape(len(self.seeds), -1).astype(np.float64)[:, : progress.updates]
+                for update in each.T:  # one by one: rounding must not depend on how updates were batched
+                    self._sums[name] = self._sums[name] + update if name in self._sums else update
+            self._count += progress.updates
+        self._pending = []
+
+    def report(self) -> list[dict[str, Any]]:
+        """A line for each seed. Means are over the updates since the last report."""
+        self._collect()
+        lines = []
+        for i, seed in enumerate(self.seeds):
+            recent = self._recent[i]
+            line: dict[str, Any] = {"seed": seed, "return": float(np.mean(recent)) if recent else None}
+            line["games"] = self._games[i]
+            lines.append(line | {name: float(total[i]) / self._count for name, total in self._sums.items()})
+        self._sums, self._count = {}, 0
+        return lines
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything, for a checkpoint."""
+        self._collect()
+        return {
+            "recent": [list(recent) for recent in self._recent],
+            "games": self._games,
+            "sums": {name: total.tolist() for name, total in self._sums.items()},
+            "count": self._count,
+        }
+
+    def restore(self, data: Mapping[str, Any]) -> None:
+        """Continue from what `to_json` gave."""
+        self._recent = [deque(recent, maxlen=MAX_SCORES) for recent in data["recent"]]
+        self._games = list(data["games"])
+        self._sums = {name: np.array(total) for name, total in data["sums"].items()}
+        self._count, self._pending = data["count"], []
+
+
+def _by_name(metrics: PerSeed[Metrics]) -> dict[str, np.ndarray]:
+    """Arrays with a leading seed axis."""
+    if isinstance(metrics, Mapping):
+        return {name: np.asarray(values) for name, values in metrics.items()}
+    return {name: np.stack([np.asarray(each[name]) for each in metrics]) for name in metrics[0]}

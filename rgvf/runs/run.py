@@ -1,0 +1,170 @@
+"""The parts of a training run, put together: a loop, a folder, metrics, checkpoints."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+
+from rgvf.agents import make_learner, make_networks
+from rgvf.environments.registry import find_environment, find_spec
+from rgvf.environments.workers import WorkerError, Workers
+from rgvf.loops import DeviceLoop, HostLoop, Loop, Progress, game_order, group_count, seed_axis, start
+from rgvf.runs.config import RunConfig
+from rgvf.runs.folder import Networks, RunError, RunFolder
+from rgvf.runs.loggers import Loggers, check_loggers
+from rgvf.runs.metrics import RunningMetrics
+from rgvf.runs.progress import RunListener
+from rgvf.seeding import GamePurpose, game_seeds
+
+
+class Run:
+    """A training run between two updates."""
+
+    def __init__(
+        self, config: RunConfig, folder: RunFolder, networks: Networks, listener: RunListener, environment: Any
+    ) -> None:
+        self.config, self.folder, self.listener = config, folder, listener
+        self.loop = make_loop(config, networks, environment)
+        self.metrics = RunningMetrics(config.all_seeds)
+        self.loggers: Loggers | None = None
+        self.state: Any = start(self.loop)
+        self.log_every, self.save_every = (
+            max(1, round(each / self.loop.frames_per_update)) for each in (config.log_every, config.checkpoint_every)
+        )
+        self.updates = 0
+        self.speed = 0.0
+        self.metrics_length = 0
+        self.lines: list[dict[str, Any]] = []
+        self._began, self._marked = 0.0, (0.0, 0)
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.loop.close()
+        if self.loggers is not None:
+            self.loggers.close()
+
+    @property
+    def frames(self) -> int:
+        """Frames of each seed so far."""
+        return self.updates * self.loop.frames_per_update
+
+    @property
+    def total_updates(self) -> int:
+        """Updates of the whole run."""
+        return -(-self.config.frames // self.loop.frames_per_update)
+
+    @property
+    def finished(self) -> bool:
+        """Whether all updates are done."""
+        return self.updates >= self.total_updates
+
+    @property
+    def next_stop(self) -> int:
+        """The number of updates after which a line of metrics or a checkpoint is due."""
+        return min(self.total_updates, *(-(-(self.updates + 1) // n) * n for n in (self.log_every, self.save_every)))
+
+    def open(self) -> None:
+        """Get ready to train from here."""
+        self.loggers = Loggers(self.folder.path, self.config, self.frames)
+        length = self.folder.cut_metrics(self.metrics_length)
+        if length < self.metrics_length:
+            self.listener.warn(f"{self.folder.path / 'metrics.jsonl'} has lost lines; continuing without them")
+            self.metrics_length = length
+        if not self.updates:
+            self.save()
+        self._began = time.monotonic()
+        self._marked = self._began, self.updates
+
+    def receive(self, state: Any, progress: Progress) -> None:
+        """Continue from what some updates gave."""
+        self.state = state
+        self.metrics.add(progress)
+        self.updates += progress.updates
+        if self.updates % self.log_every == 0 or self.finished:
+            now, (before, updates) = time.monotonic(), self._marked
+            frames = (self.updates - updates) * self.loop.frames_per_update * self.config.seeds
+            self.speed, self._marked = frames / (now - before), (now, self.updates)
+            self._log(now - self._began)
+        self.listener.progress(self.frames, self.config.frames, self.speed, self.lines)
+
+    def save_if_due(self, stopping: bool) -> None:
+        """Write a checkpoint where one is due."""
+        if self.updates % self.save_every == 0 or stopping or self.finished:
+            self.save()
+
+    def save(self) -> None:
+        """Write a checkpoint of everything."""
+        arrays = self.loop.save(self.state)
+        facts = {
+            "frames": self.frames,
+            "updates": self.updates,
+            "metrics_length": self.metrics_length,
+            "metrics": self.metrics.to_json(),
+        }
+        self.folder.save_checkpoint(self.frames, arrays, facts)
+
+    def restore(self) -> None:
+        """Continue from the newest intact checkpoint."""
+        found, complaints = self.folder.load_checkpoint()
+        for complaint in complaints:
+            self.listener.warn(f"{complaint}; continuing from the one before it")
+        if found is not None:
+            self._restore_from(*found)
+        self.folder.save_config(self.config)  # which may have more frames now
+
+    def _restore_from(self, arrays: Mapping[str, np.ndarray], facts: Mapping[str, Any]) -> None:
+        try:
+            self.state = self.loop.restore(self.state, arrays)
+            self.metrics.restore(facts["metrics"])
+            self.updates, self.metrics_length = facts["updates"], facts["metrics_length"]
+        except (ValueError, KeyError, WorkerError) as error:
+            raise RunError(f"the checkpoint of {self.folder.path} does not fit this run: {error}") from None
+
+    def _log(self, seconds: float) -> None:
+        clock = {"seconds": round(seconds, 3), "frames_per_second": round(self.speed, 1)}
+        self.lines = [{"frames": self.frames, **line, **clock} for line in self.metrics.report()]
+        for line in self.lines:
+            self.metrics_length = self.folder.write_metrics(line)
+        assert self.loggers is not None
+        self.loggers.log(self.lines)
+
+
+def prepare(config: RunConfig, environment: Any = None) -> Networks:
+    """The question networks of a run. Whatever is wrong with the configuration shows here, before anything is written."""
+    check_loggers(config)
+    spec = find_spec(config.env, environment)
+    networks = {seed: make_networks(config.agent, spec, seed) for seed in config.all_seeds}
+    learner = make_learner(config.agent, spec, config.seed, networks[config.seed])
+    eqx.filter_eval_shape(learner.init, jax.random.key(0))
+    return networks
+
+
+def make_loop(config: RunConfig, networks: Networks, environment: Any = None) -> Loop:
+    """The loop of a run: a device loop where the environment is in JAX, else a host loop."""
+    seeds = seed_axis(config.all_seeds)
+    settings = (config.actors, config.steps, config.clip_rewards)
+    in_jax = find_environment(config.env, environment)
+    workers = None if in_jax is not None else make_workers(config)
+    spec = find_spec(config.env, environment) if workers is None else workers.spec
+    learners = [make_learner(config.agent, spec, seed, networks[seed]) for seed in seeds.seeds]
+    if workers is not None:
+        return HostLoop(workers, learners, seeds, *settings)
+    assert in_jax is not None
+    return DeviceLoop(in_jax, learners, seeds, *settings)
+
+
+def make_workers(config: RunConfig) -> Workers:
+    """The games of a run, in the order and groups that `HostLoop` expects.
+
+    The games of a seed are the same whether it runs alone or with others.
+    """
+    by_seed = np.stack([game_seeds(seed, config.actors, GamePurpose.TRAINING) for seed in config.all_seeds])
+    groups = group_count(config.actors)
+    return Workers(config.env, game_order(by_seed, groups).tolist(), config.processes or None, groups)

@@ -1,0 +1,137 @@
+"""A trained agent: act, represent, answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, Key, Shaped
+
+from rgvf.agents import MAIN, REPRESENTATION, Agent, make_learner
+from rgvf.arrays import fill
+from rgvf.environments.environment import Environment
+from rgvf.environments.registry import find_spec
+from rgvf.questions import QuestionNetwork
+from rgvf.runs.config import RunConfig
+from rgvf.runs.folder import RunError, RunFolder
+from rgvf.spec import EnvironmentSpec
+
+
+class TrainedAgent:
+    """The agent of one seed of a run.
+
+    Observations have any leading axes, and a frame stack if the environment has one (newest frame last): bytes
+    [..., 84, 84, 4] for Atari.
+    """
+
+    def __init__(
+        self,
+        config: RunConfig,
+        spec: EnvironmentSpec,
+        seed: int,
+        agent: Agent,
+        frames: int,
+        networks: Mapping[str, QuestionNetwork],
+        environment: Environment | None = None,
+    ) -> None:
+        self.config = config
+        self.spec = spec
+        self.seed = seed
+        self.frames = frames
+        """Frames that it has been trained for."""
+        self.agent = agent
+        self.environment = environment
+        """The environment that the program passed itself, if any."""
+        self.networks = dict(networks)
+        """Its question networks, by task."""
+        self._predict = jax.jit(partial(_predict, tuple(networks)))
+
+    def __repr__(self) -> str:
+        agent = self.config.agent
+        mode = ", stop-gradient" if agent.stop_gradient else ""
+        return f"<{agent.name}{mode}, {self.config.env}, seed {self.seed}, {self.frames:,} frames>"
+
+    def predict(self, observation: Shaped[Any, "*batch *observation"]) -> dict[str, Any]:
+        """Everything at once: state, policy (probabilities), value, and answers by task."""
+        array, shape = jnp.asarray(observation), self.spec.observation_shape
+        if array.shape[array.ndim - len(shape) :] != shape:
+            raise ValueError(f"observations must end in axes of {shape}, not {array.shape}")
+        if self.spec.observation_dtype == "uint8" and array.dtype != jnp.uint8:
+            raise ValueError(f"observations must be bytes (uint8), not {array.dtype}")
+        return self._predict(self.agent, array)
+
+    def represent(self, observation: Shaped[Any, "*batch *observation"]) -> Float[Array, "*batch size"]:
+        """The state vector."""
+        return self.predict(observation)["state"]
+
+    def answer(
+        self, observation: Shaped[Any, "*batch *observation"], task: str | None = None
+    ) -> Float[Array, "*batch n"]:
+        """The answers to the question network of a task, in the order of its predictions."""
+        if not self.networks:
+            raise ValueError(f"the agent {self.config.agent.name} has no question network")
+        if task is None and len(self.networks) == 1:
+            task = next(iter(self.networks))
+        if task not in self.networks:
+            raise ValueError(f"which answers? The agent has those of {', '.join(self.networks)}, not of {task}")
+        return self.predict(observation)["answers"][task]
+
+    def act(
+        self, observation: Shaped[Any, "*batch *observation"], key: Key[Array, ""] | None = None
+    ) -> Int[Array, "*batch"]:
+        """An action drawn from the policy; without a key, the most likely one."""
+        policy = self.predict(observation)["policy"]
+        return jnp.argmax(policy, -1) if key is None else jax.random.categorical(key, jnp.log(policy))
+
+
+def _predict(tasks: Sequence[str], agent: Agent, observation: Array) -> dict[str, Any]:
+    state = agent.modules[REPRESENTATION].step(observation)
+    logits, value = agent.modules[MAIN](state)
+    answers = {task: agent.modules[task](state) for task in tasks}
+    return {"state": state, "policy": jax.nn.softmax(logits), "value": value, "answers": answers}
+
+
+def load(path: str | Path, seed: int | None = None, environment: Environment | None = None) -> TrainedAgent:
+    """The agent of a run, from its newest intact checkpoint.
+
+    Args:
+        path: the run's folder.
+        seed: which of the run's seeds; the first by default.
+        environment: the one in JAX that was passed to `train`, if any.
+
+    Raises:
+        RunError: there is no such run, seed or checkpoint.
+    """
+    folder, config = RunFolder.open(Path(path))
+    seeds = config.all_seeds
+    seed = config.seed if seed is None else seed
+    if seed not in seeds:
+        raise RunError(f"the run in {path} has the seeds {seeds[0]} to {seeds[-1]}, not {seed}")
+    found, _ = folder.load_checkpoint()
+    if found is None:
+        raise RunError(f"the run in {path} has no checkpoint yet")
+    arrays, facts = found
+    spec = find_spec(config.env, environment)
+    networks = folder.load_networks(config)[seed]
+    try:
+        template = make_learner(config.agent, spec, seed, networks).init(jax.random.key(0))
+        prefix = f".agent[{seeds.index(seed)}]"
+        mine = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+        agent = fill(template, mine)
+        _check_networks(agent, networks)
+    except ValueError as error:
+        raise RunError(f"the checkpoint of {path} does not fit its configuration: {error}") from None
+    return TrainedAgent(config, spec, seed, agent, facts["frames"], networks, environment)
+
+
+def _check_networks(agent: Agent, networks: Mapping[str, QuestionNetwork]) -> None:
+    """ValueError where the saved question networks are not the ones that the agent has learned to answer."""
+    for task, network in networks.items():
+        mine, saved = jax.tree.leaves(agent.task_states[task].table), jax.tree.leaves(network.table)
+        if len(mine) != len(saved) or not all(map(np.array_equal, mine, saved)):
+            raise ValueError(f"the question network of {task} is not the one that was trained")

@@ -1,0 +1,42 @@
+"""Stopping between two updates.
+
+A signal handler that raises inside a compiled program would crash the interpreter. So Ctrl-C and SIGTERM only set a
+flag, and the work stops where it checks the flag. A second signal ends the process at once.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from types import FrameType
+from typing import Any
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class GracefulStop:
+    """A context in which SIGINT and SIGTERM set `requested` instead of raising."""
+
+    def __init__(self) -> None:
+        self.requested: signal.Signals | None = None
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> GracefulStop:
+        if threading.current_thread() is threading.main_thread():
+            self._before = {number: signal.signal(number, self._request) for number in _SIGNALS}
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _request(self, number: int, frame: FrameType | None) -> None:
+        if self.requested is not None:
+            os._exit(128 + number)
+        self.requested = signal.Signals(number)
+
+    def check(self) -> None:
+        """Raise KeyboardInterrupt if a stop was requested."""
+        if self.requested is not None:
+            raise KeyboardInterrupt

@@ -1,0 +1,24 @@
+"""What the module of a study needs, in one place."""
+
+from rgvf.studies.claims import Claim, beats, falls, matches
+from rgvf.studies.config import StudyConfig
+from rgvf.studies.curves import Curves, write_curves
+from rgvf.studies.folder import FolderError, StudyFolder
+from rgvf.studies.study import Conclusion, Study, StudyListener, run_study, some_of
+
+__all__ = [
+    "Claim",
+    "Conclusion",
+    "Curves",
+    "FolderError",
+    "Study",
+    "StudyConfig",
+    "StudyFolder",
+    "StudyListener",
+    "beats",
+    "falls",
+    "matches",
+    "run_study",
+    "some_of",
+    "write_curves",
+]

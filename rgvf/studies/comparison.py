@@ -1,0 +1,121 @@
+"""Agents compared over several games: tables, aggregates with intervals, claims and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rgvf.analysis import (
+    estimate,
+    interquartile_mean,
+    interval,
+    intervals,
+    learning_panels,
+    resampled_interquartile_means,
+)
+from rgvf.studies.base import Claim, Curves
+
+ByVariant = Mapping[str, Curves]
+"""Curves by GAME.AGENT."""
+
+
+class Aggregate(NamedTuple):
+    """An agent's interquartile mean over games and seeds, in units of the baseline's mean in each game."""
+
+    mean: float
+    resampled: np.ndarray
+    """The same of resampled seeds: [resamples]."""
+    seeds: int
+
+
+class Comparison:
+    """Agents on games.
+
+    Args:
+        title: of the figures.
+        games: in the order of the tables.
+        agents: in the order of the tables.
+        baseline: the agent whose mean return is the unit in each game.
+    """
+
+    def __init__(self, title: str, games: Sequence[str], agents: Sequence[str], baseline: str) -> None:
+        self.title, self.games, self.agents, self.baseline = title, games, agents, baseline
+
+    def trained(self, curves: ByVariant) -> list[str]:
+        """Agents that were trained in any game."""
+        return [agent for agent in self.agents if any(f"{game}.{agent}" in curves for game in self.games)]
+
+    def complete_games(self, curves: ByVariant) -> list[str]:
+        """Games that have all the agents that were trained at all."""
+        agents = self.trained(curves)
+        return [game for game in self.games if agents and all(f"{game}.{agent}" in curves for agent in agents)]
+
+    def final_returns(self, curves: ByVariant) -> dict[str, np.ndarray]:
+        """By agent, [games, seeds]; only of complete games in which the baseline scored at all."""
+        if self.baseline not in self.trained(curves):
+            return {}
+        games = [g for g in self.complete_games(curves) if curves[f"{g}.{self.baseline}"].final.mean() > 0]
+        if not games:
+            return {}
+        agents = self.trained(curves)
+        return {agent: np.stack([curves[f"{game}.{agent}"].final for game in games]) for agent in agents}
+
+    def aggregate(self, scores: Mapping[str, np.ndarray]) -> dict[str, Aggregate]:
+        """Of each agent, from its returns [games, seeds]."""
+        if not scores:
+            return {}
+        unit = scores[self.baseline].mean(1, keepdims=True)
+        resampled = resampled_interquartile_means(scores, self.baseline)
+        return {
+            agent: Aggregate(interquartile_mean(each / unit), resampled[agent], each.shape[1])
+            for agent, each in scores.items()
+        }
+
+    def table(self, curves: ByVariant, aggregates: Mapping[str, Aggregate]) -> list[tuple[str, ...]]:
+        """Mean ± standard error in each game, and the aggregate."""
+        games = [game for game in self.games if any(variant.startswith(f"{game}.") for variant in curves)]
+        table = [("agent", *games, f"interquartile mean / {self.baseline}")]
+        for agent in self.trained(curves):
+            found = [curves.get(f"{game}.{agent}") for game in games]
+            cells = ["" if each is None else "{:.1f} ± {:.1f}".format(*estimate(each.final)) for each in found]
+            table.append((agent, *cells, f"{aggregates[agent].mean:.2f}" if agent in aggregates else ""))
+        return table
+
+    def missing(self, curves: ByVariant) -> str:
+        """Which games the aggregates are about, where they are not about all."""
+        games = self.complete_games(curves)
+        return f"Only {', '.join(games)}." if 0 < len(games) < len(self.games) else ""
+
+    def draw(self, curves: ByVariant, aggregates: Mapping[str, Aggregate], folder: Path) -> list[Path]:
+        """Learning curves in a panel for each game, and the aggregates with their intervals."""
+        panels: dict[str, dict[str, tuple[Sequence[float], np.ndarray]]] = {}
+        for variant, each in curves.items():
+            game, _, agent = variant.partition(".")
+            panels.setdefault(game, {})[agent] = (each.frames, each.values)
+        title = f"{self.title}: return of the last 100 games, mean ± standard error over seeds"
+        figures = [learning_panels(folder / "curves.png", panels, title, "return")]
+        if aggregates:
+            found: dict[str, tuple[float, float, float]] = {}
+            for agent, each in aggregates.items():
+                low, high = interval(each.resampled)
+                found[agent] = low, each.mean, high
+            title = f"{self.title}: interquartile mean over games and seeds, 95 % bootstrap interval"
+            label = f"final return / {self.baseline.upper()}'s mean in the game"
+            figures.append(intervals(folder / "aggregate.png", found, title, label))
+        return figures
+
+
+def outperforms(found: Mapping[str, Aggregate], claim: str, better: str, worse: str) -> Claim:
+    """A claim that one agent's interquartile mean over games and seeds is above another's."""
+    check = (
+        f"interquartile mean of {better} above that of {worse}, in units of A2C's mean in each game: the 95 % "
+        "bootstrap interval of the difference (seeds resampled within each game, A2C's too) lies above 0"
+    )
+    if better not in found or worse not in found or found[better].seeds < 2:
+        return Claim(claim, check, None)
+    low, high = interval(found[better].resampled - found[worse].resampled)
+    figures: dict[str, Any] = {name: found[name].mean for name in (better, worse)}
+    return Claim(claim, check, low > 0, {**figures, "difference, 95 % interval": [low, high]})

@@ -1,0 +1,33 @@
+"""Settings that every study has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rgvf.settings import check_types, require
+
+
+@dataclass(frozen=True)
+class StudyConfig:
+    """Settings of a study; the defaults are the full study."""
+
+    seeds: int = 5
+    """Number of independent agents for each variant."""
+    frames: int = 1_000_000
+    """Frames to train each agent for."""
+
+    def __post_init__(self) -> None:
+        check_types(self)
+        require(self, "at least 1", lambda x: x >= 1, "seeds", "frames")
+
+    @property
+    def caution(self) -> str:
+        """What to say beside claims where less was run than the full study."""
+        full = type(self)()
+        if self.frames >= full.frames and self.seeds >= full.seeds:
+            return ""
+        seeds = f"{self.seeds} seed{'s' * (self.seeds > 1)}"
+        return (
+            f"This ran {self.frames:,} frames and {seeds}; the full study has {full.frames:,} and {full.seeds}, "
+            "and its claims may come out otherwise."
+        )

@@ -1,0 +1,108 @@
+"""The agents of the grid-world studies: a value to learn, and questions that may train the representation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import jax
+import optax
+from jaxtyping import Array, Key
+
+from rgvf.agents import Learner, OptimisedTask
+from rgvf.environments import GridWorld
+from rgvf.features import Feature, RandomLinear, Touch
+from rgvf.networks import DenseRepresentation
+from rgvf.questions import QuestionNetwork, full_tree
+from rgvf.seeding import Purpose, key_for
+from rgvf.settings import positive, require
+from rgvf.studies.base import StudyConfig
+from rgvf.tasks import AnswersTask, ValueTask, question_arrays
+
+Questions = Callable[["GridConfig", int], tuple[QuestionNetwork, Feature]]
+"""The question network of a seed, and the features that it is about."""
+
+
+@dataclass(frozen=True)
+class GridConfig(StudyConfig):
+    """Settings of a grid-world study; the defaults are the paper's."""
+
+    size: int = 7
+    """Cells along a side of the room."""
+    goal: tuple[int, int] = (0, 1)
+    """Row and column of the rewarding cell."""
+    wall: float = 1.0
+    """Brightness of walls in the observation; the agent has 1."""
+    discount: float = 0.98
+    """Discount of the value function."""
+    question_discount: float = 0.8
+    """Discount of the discounted sums in the question networks."""
+    learning_rate: float = 1e-3
+    """Adam learning rate of the value and the answers."""
+    end_to_end_learning_rate: float = 1e-4
+    """Adam learning rate where the value trains the representation."""
+    actors: int = 8
+    """Number of environments."""
+    steps: int = 8
+    """Steps of each environment between two updates."""
+    representation: tuple[int, ...] = (64, 64, 32)
+    """Units of the representation's layers."""
+    weight_gain: float = 1.0
+    """Multiplies the representation's initial weights."""
+    hidden: int = 32
+    """Units of the hidden layer of the value and of the answers."""
+    evaluations: int = 100
+    """How often the value function is measured during training."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self, "at least 1", lambda x: x >= 1, "actors", "steps", "hidden", "evaluations")
+        require(self, "in [0, 1)", lambda x: 0 <= x < 1, "discount", "question_discount")
+        require(self, "positive", positive, "learning_rate", "end_to_end_learning_rate", "weight_gain")
+        if not self.representation or min(self.representation) < 1:
+            raise ValueError(f"representation must be one or more layers of at least 1 unit, not {self.representation}")
+        _ = self.room  # checks size and goal
+
+    @property
+    def room(self) -> GridWorld:
+        """The environment."""
+        return GridWorld(self.size, self.goal, self.wall)
+
+
+@dataclass(frozen=True)
+class GridVariant:
+    """One line of the figure."""
+
+    label: str
+    questions: Questions | None = None
+    """What trains the representation; nothing does where there is none, unless the variant is end-to-end."""
+    end_to_end: bool = False
+    """The value trains the representation."""
+
+
+def touch_tree(depth: int) -> GridVariant:
+    """Full action-conditional trees about bumping into a wall."""
+    return GridVariant(
+        f"tree of depth {depth}", lambda config, seed: (full_tree("touch", config.room.actions, depth), Touch())
+    )
+
+
+def random_features(config: GridConfig, seed: int, n: int) -> RandomLinear:
+    """n random features of the room."""
+    return RandomLinear(key_for(seed, Purpose.FEATURES), config.room.observation_shape, n)
+
+
+def learner(config: GridConfig, variant: GridVariant, seed: int) -> Learner:
+    """The agent of one seed. Its `update` serves every seed of the variant."""
+    rate = config.end_to_end_learning_rate if variant.end_to_end else config.learning_rate
+    value = ValueTask(config.discount, config.hidden)
+    tasks = [OptimisedTask("value", value, optax.adam(rate), trains_representation=variant.end_to_end)]
+    if variant.questions is not None:
+        answers = AnswersTask(question_arrays(*variant.questions(config, seed)), config.hidden)
+        tasks.append(OptimisedTask("answers", answers, optax.adam(config.learning_rate)))
+
+    def representation(key: Key[Array, ""]) -> DenseRepresentation:
+        new = DenseRepresentation(key, config.room.observation_shape, config.representation)
+        return jax.tree.map(lambda weight: config.weight_gain * weight, new)
+
+    return Learner(representation, tasks)

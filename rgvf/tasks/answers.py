@@ -1,0 +1,112 @@
+"""Learning to answer a question network by temporal differences: the paper's auxiliary task."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Key
+
+from rgvf.features import Feature, Paddable, make_features
+from rgvf.networks import Head, Representation
+from rgvf.questions import EdgeTable, QuestionNetwork, mask, pad_table, targets
+from rgvf.spec import EnvironmentSpec
+from rgvf.tasks.protocol import Metrics, View
+from rgvf.tasks.returns import td_loss
+
+
+class QuestionArrays(NamedTuple):
+    """A question network as arrays: its edges, and the features that it is about. A pytree."""
+
+    table: EdgeTable
+    features: Feature
+    gradient_scale: Float[Array, ""]
+    """Multiplies the gradient that flows from the answers into the head's hidden layer, and on."""
+
+
+def question_arrays(network: QuestionNetwork, features: Feature, gradient_scale: float = 1.0) -> QuestionArrays:
+    """Pair a network with the features that it names, in its order."""
+    if network.features != features.names:
+        raise ValueError(f"the question network needs the features {network.features}, not {features.names}")
+    return QuestionArrays(jax.tree.map(jnp.asarray, network.table), features, jnp.float32(gradient_scale))
+
+
+@dataclass(frozen=True)
+class AnswersTask:
+    """Answers ŷ from one hidden layer on the representation, learned by TD (the paper's Section 3.1).
+
+        target_i(t) = Σ_j W_ij · ŷ_j(t+1) · (1 − terminal(t+1)) + Σ_k W_ik · f_k(t+1)
+        L = ½ Σ_i m_i(t) · (target_i(t) − ŷ_i(t))², averaged over steps
+
+    m_i(t) is 1 where node i is unconditioned or its action was taken, else 0. Targets carry no gradient.
+    """
+
+    questions: QuestionArrays
+    """What a new agent is to answer. `loss` reads the agent's own copy, so one `loss` serves agents with others."""
+    hidden: int = 512
+
+    def init(self, key: Key[Array, ""], representation: Representation) -> tuple[Head, QuestionArrays]:
+        """A new head with one output for each prediction node; the state is the questions."""
+        n_predictions = self.questions.table.condition.shape[-1]
+        return Head(key, representation.size, self.hidden, n_predictions), self.questions
+
+    def loss(
+        self, params: Head, state: QuestionArrays, view: View, key: Key[Array, ""]
+    ) -> tuple[Float[Array, ""], QuestionArrays, Metrics]:
+        """The loss above."""
+        del key
+        trajectory = view.trajectory
+        answers = params(view.states[:-1], state.gradient_scale)
+        # Only the answers after the last step are missing; a second full pass would cost as much as the first.
+        final = params(view.states[-1:])
+        next_answers = jax.lax.stop_gradient(jnp.concatenate([answers[1:], final]))
+        loss = td_loss(
+            answers,
+            targets(state.table, state.features(trajectory.transitions), next_answers, trajectory.terminal),
+            mask(state.table, trajectory.action) & trajectory.valid[..., None],
+        )
+        return loss, state, {"loss": loss}
+
+
+class QuestionSettings(ABC):
+    """Settings of a task that answers a question network."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def make_network(self, spec: EnvironmentSpec, seed: int) -> QuestionNetwork:
+        """The question network of a seed."""
+
+    def make_features(self, network: QuestionNetwork, spec: EnvironmentSpec, seed: int) -> Feature:
+        """The features that the network is about."""
+        return make_features(network.features, spec, seed)
+
+    def make(
+        self, spec: EnvironmentSpec, seed: int, hidden: int, network: QuestionNetwork | None = None
+    ) -> AnswersTask:
+        """The task of a seed; `network`: its question network, if it has been made already."""
+        network = self.make_network(spec, seed) if network is None else network
+        features = self.make_features(network, spec, seed)
+        return AnswersTask(question_arrays(network, features, gradient_scale(network)), hidden)
+
+
+def gradient_scale(network: QuestionNetwork) -> float:
+    """1/√n, where n predictions are trained at a step: the unconditioned ones, and those of one action."""
+    conditioned = sum(condition is not None for condition in network.conditions)
+    return 1 / math.sqrt(network.n_predictions - conditioned + conditioned / max(1, len(network.actions)))
+
+
+def pad_questions(questions: QuestionArrays, n_predictions: int, n_features: int) -> QuestionArrays:
+    """The same questions with more nodes, which never learn. Agents with fewer and more nodes then share a program.
+
+    Raises:
+        ValueError: these features cannot be padded.
+    """
+    if not isinstance(questions.features, Paddable):
+        raise ValueError(f"features such as {questions.features.names[0]} cannot be padded")
+    table = pad_table(questions.table, n_predictions, n_features)
+    return questions._replace(table=table, features=questions.features.padded(n_features))

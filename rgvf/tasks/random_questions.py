@@ -1,0 +1,100 @@
+"""Random question networks (rgvf) and their ablations, as tasks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from rgvf.features import Feature, make_features, random_kind
+from rgvf.questions import QuestionNetwork, random_discounted_sums, random_network, random_shallow
+from rgvf.settings import check_types, positive, require
+from rgvf.spec import EnvironmentSpec
+from rgvf.tasks.answers import QuestionSettings
+
+
+@dataclass(frozen=True)
+class RandomQuestions(QuestionSettings):
+    """Random deep action-conditional questions about random features: the paper's rGVFs (Section 3.2)."""
+
+    name: ClassVar[str] = "rgvf"
+
+    depth: int = 8
+    """Action-conditional layers of the question network."""
+    repeat: int = 16
+    """Questions for each action in each layer."""
+    features: int = 16
+    """Number of random features."""
+    discount: float = 0.95
+    """Discount of the sums in layer 0 of the question network."""
+    cap_repeat: bool = False
+    """Use all candidates where a layer has fewer than `repeat`, instead of an error."""
+    feature_scale: float = 8.0
+    """Length of the random vectors that are applied to image patches."""
+    feature_kind: Literal["auto", "patches", "linear"] = "auto"
+    """Random features of image patches, or of the whole observation; auto: patches for images."""
+
+    def __post_init__(self) -> None:
+        check_types(self)
+        require(self, "at least 1", lambda x: x >= 1, "depth", "repeat", "features")
+        require(self, "in [0, 1)", lambda x: 0 <= x < 1, "discount")
+        require(self, "positive", positive, "feature_scale")
+
+    def make_network(self, spec: EnvironmentSpec, seed: int) -> QuestionNetwork:
+        """A random network over the environment's actions."""
+        kind = random_kind(spec, self.feature_kind)
+        return random_network(
+            [f"{kind}/{k}" for k in range(self.features)],
+            spec.actions,
+            discount=self.discount,
+            depth=self.depth,
+            repeat=self.repeat,
+            seed=seed,
+            cap_repeat=self.cap_repeat,
+        )
+
+    def make_features(self, network: QuestionNetwork, spec: EnvironmentSpec, seed: int) -> Feature:
+        """The random features of a seed."""
+        return make_features(network.features, spec, seed, self.feature_scale)
+
+
+@dataclass(frozen=True)
+class NoActions(RandomQuestions):
+    """Ablation: the same networks without conditions on actions."""
+
+    name: ClassVar[str] = "rgvf-no-actions"
+
+    def make_network(self, spec: EnvironmentSpec, seed: int) -> QuestionNetwork:
+        """A random network whose conditions are removed."""
+        return super().make_network(spec, seed).without_actions()
+
+
+@dataclass(frozen=True)
+class Shallow(RandomQuestions):
+    """Ablation: depth · repeat random features, each predicted one step ahead after every action."""
+
+    name: ClassVar[str] = "rgvf-shallow"
+
+    def make_network(self, spec: EnvironmentSpec, seed: int) -> QuestionNetwork:
+        """A tree of depth 1 for each feature."""
+        del seed
+        prefix = f"{random_kind(spec, self.feature_kind)}/"
+        return random_shallow(spec.actions, depth=self.depth, repeat=self.repeat, feature=prefix)
+
+
+@dataclass(frozen=True)
+class DiscountedSums(RandomQuestions):
+    """Ablation: as many predictions, each the discounted sum of a random feature of its own."""
+
+    name: ClassVar[str] = "rgvf-discounted-sum"
+
+    def make_network(self, spec: EnvironmentSpec, seed: int) -> QuestionNetwork:
+        """A discounted sum for each feature."""
+        del seed
+        return random_discounted_sums(
+            spec.actions,
+            n_features=self.features,
+            discount=self.discount,
+            depth=self.depth,
+            repeat=self.repeat,
+            feature=f"{random_kind(spec, self.feature_kind)}/",
+        )

@@ -1,0 +1,48 @@
+"""The auxiliary tasks by name. A new task is a file with its settings, and a line here."""
+
+from __future__ import annotations
+
+from rgvf.messages import unknown
+from rgvf.tasks.curl import CURLSettings
+from rgvf.tasks.fixed_questions import GivenQuestions, MultiHorizonValues, RewardPrediction, TerminationPrediction
+from rgvf.tasks.pixel_control import PixelControlSettings
+from rgvf.tasks.protocol import TaskSettings
+from rgvf.tasks.random_questions import DiscountedSums, NoActions, RandomQuestions, Shallow
+
+TASKS: dict[str, type[TaskSettings]] = {
+    settings.name: settings
+    for settings in (
+        RandomQuestions,
+        NoActions,
+        Shallow,
+        DiscountedSums,
+        MultiHorizonValues,
+        RewardPrediction,
+        TerminationPrediction,
+        GivenQuestions,
+        PixelControlSettings,
+        CURLSettings,
+    )
+}
+"""The settings of each task, by its name."""
+
+
+def register(settings: type[TaskSettings]) -> type[TaskSettings]:
+    """Make a task known by its name, in `AgentConfig` and in saved runs; also usable as a decorator.
+
+    Raises:
+        ValueError: the name is taken by another task, or has a character that names may not have.
+    """
+    name = settings.name
+    if not name or not name.replace("-", "").replace("_", "").isalnum():
+        raise ValueError(f"the task name {name!r} must be letters, digits, - and _")
+    if TASKS.setdefault(name, settings) is not settings:
+        raise ValueError(f"there is a task {name!r} already")
+    return settings
+
+
+def find_task(name: str) -> type[TaskSettings]:
+    """The settings of the task of this name. ValueError with the nearest name where there is none."""
+    if name not in TASKS:
+        raise ValueError(unknown("task", name, TASKS, cutoff=0.4))
+    return TASKS[name]
