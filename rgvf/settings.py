@@ -89,10 +89,10 @@ def _plain(value: Any) -> Any:
 
 
 def _read(kind: Any, value: Any) -> Any:
-    """From JSON: dataclasses from objects. The rest is converted when the settings are made."""
+    """From JSON: dataclasses from objects, tuples from lists. The rest is converted when the settings are made."""
     if dataclasses.is_dataclass(kind) and isinstance(kind, type) and not isinstance(value, kind):
         return from_data(kind, value)
-    return value
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _convert(kind: Any, value: Any, name: str) -> Any:

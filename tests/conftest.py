@@ -1,21 +1,23 @@
-import jax
-import pytest
+"""Every test runs with checked shapes, strict promotion of types and ranks, and warnings as errors."""
 
-# Optax and pgx mix types on purpose, so what calls them cannot be strict.
-NOT_STRICT = (
-    "tests.environments.test_minatar",
-    "tests.agents",
-    "tests.training",
-    "tests.studies",
-    "tests.test_cli",
-    "tests.test_docs",
-    "tests.test_learning",
-)
+from jaxtyping import install_import_hook
+
+import tests.typecheck  # noqa: F401 - the hook looks it up by name
+
+# Before rgvf is imported: each annotated function then checks the types and shapes of its arguments and its result.
+install_import_hook("rgvf", "tests.typecheck.check")
+
+import jax  # noqa: E402
+import pytest  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
-def strict_types(request):
-    """Silent conversions hide mistakes: an int that becomes a float, float64 that becomes float32."""
-    strict = not request.module.__name__.startswith(NOT_STRICT)
-    with jax.numpy_dtype_promotion("strict" if strict else "standard"):
+def strict_promotion(request):
+    """Silent conversions hide mistakes: int to float, float64 to float32, [n] to [m, n].
+
+    A test that calls code which converts on purpose (Optax, pgx) is marked `loose_promotion`.
+    """
+    mode = "standard" if request.node.get_closest_marker("loose_promotion") else "strict"
+    ranks = "allow" if mode == "standard" else "raise"
+    with jax.numpy_dtype_promotion(mode), jax.numpy_rank_promotion(ranks):
         yield

@@ -104,8 +104,7 @@ class AgentConfig:
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> AgentConfig:
         """The configuration that `to_data` wrote; ValueError where the data is anything else."""
-        rest = {**data, "actor_critic": from_data(ActorCriticSettings, data.get("actor_critic", {}))}
-        return cls(**{**rest, "tasks": [_read_task(each) for each in data["tasks"]]})
+        return from_data(cls, {**data, "tasks": [_read_task(each) for each in data["tasks"]]})
 
 
 def _resolve(tasks: str | TaskSettings | Sequence[str | TaskSettings]) -> tuple[TaskSettings, ...]:

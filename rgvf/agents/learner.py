@@ -125,9 +125,10 @@ def _update_group(
     new_modules, new_optimiser_states = dict(agent.modules), dict(agent.optimiser_states)
     for each in group:
         touched = _touched(each, agent.modules)
-        updates, new_optimiser_states[each.name] = each.optimiser.update(
-            _touched(each, gradients), agent.optimiser_states[each.name], _parameters(touched)
-        )
+        with jax.numpy_dtype_promotion("standard"):  # Optax converts types on purpose
+            updates, new_optimiser_states[each.name] = each.optimiser.update(
+                _touched(each, gradients), agent.optimiser_states[each.name], _parameters(touched)
+            )
         new_modules |= eqx.apply_updates(touched, updates)
     return Agent(new_modules, agent.task_states | task_states, new_optimiser_states), metrics
 

@@ -76,8 +76,8 @@ class AtariGame:
     def spec(self) -> EnvironmentSpec:
         return self._spec
 
-    @property
     def current(self) -> TimeStep:
+        """The newest time step."""
         if self._current is None:
             raise RuntimeError(f"{self.name} has not been reset: call reset first")
         return self._current
@@ -160,7 +160,7 @@ class AtariGame:
             "length": self._length,
             "lives": self._lives,
             "screen": zlib.crc32(console.newest.tobytes()),
-            "step": time_step_fields(self.current),
+            "step": time_step_fields(self.current()),
         }
         parts = {"origin": console.origin, "actions": bytes(self._played), "next": following.before_opening()}
         return pack("atari", fields, parts)

@@ -48,7 +48,6 @@ class Game(Protocol):
         """Observations and actions."""
         ...
 
-    @property
     def current(self) -> TimeStep:
         """The newest time step: what the last `reset` or `step` gave, also after `restore`."""
         ...

@@ -46,8 +46,8 @@ class GymGame:
     def spec(self) -> EnvironmentSpec:
         return self._spec
 
-    @property
     def current(self) -> TimeStep:
+        """The newest time step."""
         if self._current is None:
             raise RuntimeError(f"{self.id} has not been reset: call reset first")
         return self._current
@@ -94,8 +94,8 @@ class GymGame:
             "id": self.id,
             "rng": self._rng.bit_generator.state,
             "episode_seed": self._episode_seed,
-            "observation": zlib.crc32(self.current.observation.tobytes()),
-            "step": time_step_fields(self.current),
+            "observation": zlib.crc32(self.current().observation.tobytes()),
+            "step": time_step_fields(self.current()),
         }
         return pack("gym", fields, {"actions": np.array(self._played, "<i4").tobytes()})
 

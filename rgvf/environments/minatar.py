@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int, Key
 
@@ -34,11 +37,20 @@ class MinAtar:
 
     def reset(self, key: Key[Array, ""]) -> tuple[Any, Bool[Array, "10 10 channels"]]:
         """Start a game."""
-        state = self._game.init(key)
+        with _loose_promotion():
+            state = self._game.init(key)
         return state, state.observation
 
     def step(self, state: Any, action: Int[Array, ""], key: Key[Array, ""]) -> tuple[Any, Step]:
         """One step, without pgx's own reset: where an episode ends, the observation is its last."""
-        state = self._game.step(state, action, key)
+        with _loose_promotion():
+            state = self._game.step(state, action, key)
         reward = state.rewards[0].astype(jnp.float32)
         return state, Step(state.observation, reward, state.terminated, state.truncated)
+
+
+@contextmanager
+def _loose_promotion() -> Iterator[None]:
+    """pgx converts types and ranks on purpose, also where the program that calls it forbids that."""
+    with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
+        yield

@@ -3,7 +3,7 @@
 from rgvf.loops.device_loop import DeviceLoop, DeviceState, Policy, uniform_policy
 from rgvf.loops.host_loop import HostLoop, HostState, game_order, group_count
 from rgvf.loops.joint_loop import JointLoop
-from rgvf.loops.loop import Loop, Progress, start
+from rgvf.loops.loop import Loop, MetricsOfUpdates, Progress, start
 from rgvf.loops.scores import MAX_SCORES
 from rgvf.loops.seeds import ListedSeeds, PerSeed, SeedAxis, StackedSeeds, seed_axis, stacking_is_faster
 
@@ -16,6 +16,7 @@ __all__ = [
     "JointLoop",
     "ListedSeeds",
     "Loop",
+    "MetricsOfUpdates",
     "PerSeed",
     "Policy",
     "Progress",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -14,16 +14,16 @@ from jaxtyping import Array, Bool, Int, Key, Shaped
 from rgvf.agents import Agent, Learner, sample_actions
 from rgvf.arrays import fill, named_arrays, raw
 from rgvf.environments.environment import Environment, step_or_reset
-from rgvf.loops.loop import Progress
+from rgvf.loops.loop import MetricsOfUpdates, Progress
 from rgvf.loops.scores import Scores
 from rgvf.loops.seeds import PerSeed, SeedAxis
-from rgvf.tasks import Metrics
 from rgvf.trajectory import Trajectory
 
 MAX_UPDATES = 100
 """Updates in one call of the compiled program; a run can be stopped between two calls."""
 
 
+@runtime_checkable
 class Policy(Protocol):
     """Chooses an action for each of B observations."""
 
@@ -118,7 +118,7 @@ class DeviceLoop:
         state, metrics = self._advance(state, jnp.int32(updates))
         return state, self.progress(before, state, metrics, updates)
 
-    def _updates(self, state: DeviceState, updates: Int[Array, ""]) -> tuple[DeviceState, Metrics]:
+    def _updates(self, state: DeviceState, updates: Int[Array, ""]) -> tuple[DeviceState, MetricsOfUpdates]:
         """So many updates of one seed, and their metrics with a leading axis of `MAX_UPDATES`."""
 
         def one_update(i: Any, carry: tuple[DeviceState, Any]) -> tuple[DeviceState, Any]:
@@ -158,7 +158,7 @@ class DeviceLoop:
         return last, Trajectory(observation, action, reward, terminal, first), over
 
     def progress(
-        self, before: list[Scores], state: PerSeed[DeviceState], metrics: PerSeed[Metrics], updates: int
+        self, before: list[Scores], state: PerSeed[DeviceState], metrics: PerSeed[MetricsOfUpdates], updates: int
     ) -> Progress:
         """What some updates gave, from the scores before and the state after them."""
         after = self.scores(state)

@@ -16,10 +16,9 @@ from jaxtyping import Array, Int
 
 from rgvf.agents import Agent, actor_of
 from rgvf.loops.device_loop import MAX_UPDATES, DeviceLoop, DeviceState, empty_metrics, write_metrics
-from rgvf.loops.loop import Progress
+from rgvf.loops.loop import MetricsOfUpdates, Progress
 from rgvf.loops.padding import common_sizes, pad_agent, unpad_agent
 from rgvf.loops.seeds import StackedSeeds, over_devices
-from rgvf.tasks import Metrics
 
 States = tuple[DeviceState, ...]
 
@@ -47,7 +46,7 @@ class JointLoop:
         together = zip(self.loops, before, states, metrics, strict=True)
         return [(state, loop.progress(scores, state, logged, updates)) for loop, scores, state, logged in together]
 
-    def _updates(self, states: States, updates: Int[Array, ""]) -> tuple[States, tuple[Metrics, ...]]:
+    def _updates(self, states: States, updates: Int[Array, ""]) -> tuple[States, tuple[MetricsOfUpdates, ...]]:
         padded = self._pad(states)
         keys = [(program, _form(state)) for program, state in zip(self.programs, padded, strict=True)]
         members, merged = _merge(keys, padded)
@@ -79,13 +78,13 @@ class JointLoop:
         return tuple(padded)
 
     def _one_update(
-        self, states: States, update: Sequence[Callable[..., tuple[Agent, Metrics]]]
-    ) -> tuple[States, tuple[Metrics, ...]]:
+        self, states: States, update: Sequence[Callable[..., tuple[Agent, MetricsOfUpdates]]]
+    ) -> tuple[States, tuple[MetricsOfUpdates, ...]]:
         actors = [state._replace(agent=actor_of(state.agent)) for state in states]
         members, merged = _merge([_form(actor.agent) for actor in actors], actors)
         played = [jax.vmap(self.loops[0].play)(each) for each in merged]
         after: list[DeviceState] = []
-        metrics: list[Metrics] = []
+        metrics: list[MetricsOfUpdates] = []
         experience = _separate(members, played, actors)
         for state, (actor, trajectory, key), learn in zip(states, experience, update, strict=True):
             agent, logged = learn(state.agent, trajectory, key)

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
+from jaxtyping import Array, Float
 
 from rgvf.agents import Learner
 from rgvf.loops.seeds import PerSeed, SeedAxis
 from rgvf.seeding import Purpose, key_for
-from rgvf.tasks import Metrics
+
+MetricsOfUpdates: TypeAlias = dict[str, Float[Array, "..."]]
+"""Metrics by name, with an axis of updates: one number for each, in order; there may be unused places behind them."""
 
 
 class Progress(NamedTuple):
     """What some updates gave."""
 
     updates: int
-    metrics: PerSeed[Metrics]
-    """By name: one number for each update, in order; there may be unused places behind them, and they may still be on
-    the device."""
+    metrics: PerSeed[MetricsOfUpdates]
+    """May still be on the device."""
     scores: list[list[float]]
     """For each seed, the unclipped returns of the games that ended, in order; of many only the last `MAX_SCORES`."""
     games: list[int]
     """For each seed, how many games ended."""
 
 
+@runtime_checkable
 class Loop(Protocol):
     """Experience and updates for several seeds."""
 

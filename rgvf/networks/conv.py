@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key, Shaped
 
-from rgvf.networks.layers import MLP, initial_weight
+from rgvf.networks.layers import MLP, add_bias, initial_weight
 from rgvf.trajectory import Trajectory, unit_scale
 
 
@@ -62,9 +62,11 @@ class Conv(eqx.Module):
         if stride == 1:
             rows, columns = (n - weight.shape[0] + 1 for n in x.shape[1:3])
             if rows * columns * weight[..., 0].size <= MAX_PATCH_NUMBERS:
-                return _patches(x, weight.shape[0], rows, columns) @ weight.reshape(-1, weight.shape[-1]) + self.bias
+                patches = _patches(x, weight.shape[0], rows, columns)
+                return add_bias(patches @ weight.reshape(-1, weight.shape[-1]), self.bias)
         axes = ("NHWC", "HWIO", "NHWC")
-        return jax.lax.conv_general_dilated(x, weight, (stride, stride), "VALID", dimension_numbers=axes) + self.bias
+        x = jax.lax.conv_general_dilated(x, weight, (stride, stride), "VALID", dimension_numbers=axes)
+        return add_bias(x, self.bias)
 
 
 def _patches(
@@ -93,7 +95,7 @@ class Deconv(eqx.Module):
 
     def __call__(self, x: Float[Array, "batch rows columns inputs"]) -> Float[Array, "batch height width outputs"]:
         strides = (self.stride, self.stride)
-        return jax.lax.conv_transpose(x, self.weight, strides, "VALID") + self.bias
+        return add_bias(jax.lax.conv_transpose(x, self.weight, strides, "VALID"), self.bias)
 
 
 class ConvRepresentation(eqx.Module):

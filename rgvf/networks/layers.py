@@ -16,6 +16,11 @@ def initial_weight(key: Key[Array, ""], shape: tuple[int, ...], fan_in: int) -> 
     return jax.random.truncated_normal(key, -2.0, 2.0, shape) / math.sqrt(fan_in)
 
 
+def add_bias(x: Float[Array, "*batch n"], bias: Float[Array, " n"]) -> Float[Array, "*batch n"]:
+    """x + bias along the last axis."""
+    return x + jax.lax.expand_dims(bias, range(x.ndim - 1))
+
+
 class Dense(eqx.Module):
     """x ↦ x·W + b, with zero initial biases."""
 
@@ -27,7 +32,7 @@ class Dense(eqx.Module):
         self.bias = jnp.zeros(outputs)
 
     def __call__(self, x: Float[Array, "*batch inputs"]) -> Float[Array, "*batch outputs"]:
-        return x @ self.weight + self.bias
+        return add_bias(x @ self.weight, self.bias)
 
 
 class MLP(eqx.Module):

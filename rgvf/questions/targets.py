@@ -105,7 +105,11 @@ def targets(table: EdgeTable, features: Array, next_answers: Array, terminal: Ar
     alive = xp.where(xp.asarray(terminal)[..., None], xp.zeros_like(next_answers), next_answers)
     values = xp.concat([alive, features], axis=-1)
     for index, weight in table.rounds:
-        columns = [weight[:, c] * xp.take(values, index[:, c], axis=-1, mode="clip") for c in range(index.shape[1])]
+        rank = (1,) * (values.ndim - 1)
+        columns = [
+            weight[:, c].reshape(*rank, -1) * xp.take(values, index[:, c], axis=-1, mode="clip")
+            for c in range(index.shape[1])
+        ]
         values = columns[0]
         for column in columns[1:]:
             values = values + column
@@ -115,7 +119,8 @@ def targets(table: EdgeTable, features: Array, next_answers: Array, terminal: Ar
 def mask(table: EdgeTable, actions: Array) -> Array:
     """Which nodes learn from a step: the unconditioned, and those whose action was taken. [...] → bool [..., n_p]."""
     taken = _namespace(actions).asarray(actions)[..., None]
-    return (table.condition == UNCONDITIONED) | (table.condition == taken)
+    condition = table.condition.reshape((1,) * (taken.ndim - 1) + (-1,))
+    return (condition == UNCONDITIONED) | (condition == taken)
 
 
 def _namespace(*arrays: Array) -> Any:

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rgvf.loops import MAX_SCORES, PerSeed, Progress
-from rgvf.tasks import Metrics
+from rgvf.loops import MAX_SCORES, MetricsOfUpdates, PerSeed, Progress
 
 
 class RunningMetrics:
@@ -69,7 +68,7 @@ class RunningMetrics:
         self._count, self._pending = data["count"], []
 
 
-def _by_name(metrics: PerSeed[Metrics]) -> dict[str, np.ndarray]:
+def _by_name(metrics: PerSeed[MetricsOfUpdates]) -> dict[str, np.ndarray]:
     """Arrays with a leading seed axis."""
     if isinstance(metrics, Mapping):
         return {name: np.asarray(values) for name, values in metrics.items()}

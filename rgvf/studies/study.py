@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from rgvf.messages import SILENT, suggestion
 from rgvf.settings import to_data
@@ -60,6 +60,7 @@ class Study(ABC):
         """Draw and check the curves that there are, into the folder."""
 
 
+@runtime_checkable
 class StudyListener(Protocol):
     """Gets reports about a study."""
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeVar
+
 from rgvf.messages import unknown
 from rgvf.tasks.curl import CURLSettings
 from rgvf.tasks.fixed_questions import GivenQuestions, MultiHorizonValues, RewardPrediction, TerminationPrediction
 from rgvf.tasks.pixel_control import PixelControlSettings
-from rgvf.tasks.protocol import TaskSettings
 from rgvf.tasks.random_questions import DiscountedSums, NoActions, RandomQuestions, Shallow
 
-TASKS: dict[str, type[TaskSettings]] = {
+T = TypeVar("T")
+TASKS: dict[str, type[Any]] = {
     settings.name: settings
     for settings in (
         RandomQuestions,
@@ -24,16 +26,16 @@ TASKS: dict[str, type[TaskSettings]] = {
         CURLSettings,
     )
 }
-"""The settings of each task, by its name."""
+"""The settings of each task (`TaskSettings`), by its name."""
 
 
-def register(settings: type[TaskSettings]) -> type[TaskSettings]:
+def register(settings: type[T]) -> type[T]:
     """Make a task known by its name, in `AgentConfig` and in saved runs; also usable as a decorator.
 
     Raises:
         ValueError: the name is taken by another task, or has a character that names may not have.
     """
-    name = settings.name
+    name = getattr(settings, "name", "")
     if not name or not name.replace("-", "").replace("_", "").isalnum():
         raise ValueError(f"the task name {name!r} must be letters, digits, - and _")
     if TASKS.setdefault(name, settings) is not settings:
@@ -41,7 +43,7 @@ def register(settings: type[TaskSettings]) -> type[TaskSettings]:
     return settings
 
 
-def find_task(name: str) -> type[TaskSettings]:
+def find_task(name: str) -> type[Any]:
     """The settings of the task of this name. ValueError with the nearest name where there is none."""
     if name not in TASKS:
         raise ValueError(unknown("task", name, TASKS, cutoff=0.4))

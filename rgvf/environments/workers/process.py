@@ -97,7 +97,7 @@ class _Worker:
                 game.restore(blobs[position])
             else:
                 game.reset()
-            self.steps.write(index, game.current)
+            self.steps.write(index, game.current())
         return b""
 
     def _saved(self, index: int) -> bytes:
@@ -112,7 +112,7 @@ class _Worker:
     def _reset_ended(self, group: list[int]) -> None:
         for self.playing in group:
             game = self.games[self.playing]
-            if game.current.terminal or game.current.truncated:
+            if game.current().terminal or game.current().truncated:
                 self.early[self.playing] = _EarlyReset(game.save(), game.step(0))
 
     def _build(self, request: dict[str, Any]) -> None:
