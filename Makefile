@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow check lock clean
+.PHONY: demo test test-fast test-slow check lock clean
 
 demo: .venv/ready ## The main job in a small form: two minutes on two cores.
 	@rm -rf runs/demo
@@ -14,6 +14,9 @@ demo: .venv/ready ## The main job in a small form: two minutes on two cores.
 
 test: .venv/ready ## All tests but the slow ones.
 	$(BIN)/pytest -n 2 --dist loadscope
+
+test-fast: .venv/ready ## The tests that need no compiled training: under two minutes.
+	$(BIN)/pytest -n 2 --dist loadscope -m "not slow and not medium"
 
 test-slow: .venv/ready ## The slow tests.
 	$(BIN)/pytest -m slow

@@ -1,6 +1,6 @@
 """Every test runs with checked shapes, strict promotion of types and ranks, and warnings as errors."""
 
-from jaxtyping import install_import_hook
+from jaxtyping import config, install_import_hook
 
 import tests.typecheck  # noqa: F401 - the hook looks it up by name
 
@@ -21,3 +21,11 @@ def strict_promotion(request):
     ranks = "allow" if mode == "standard" else "raise"
     with jax.numpy_dtype_promotion(mode), jax.numpy_rank_promotion(ranks):
         yield
+
+
+@pytest.fixture(autouse=True)
+def checked_types(request):
+    """A test that passes wrong types on purpose, to see what a user is told, is marked `unchecked_types`."""
+    config.update("jaxtyping_disable", request.node.get_closest_marker("unchecked_types") is not None)
+    yield
+    config.update("jaxtyping_disable", False)

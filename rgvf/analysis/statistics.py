@@ -24,7 +24,7 @@ def estimate(samples: np.ndarray) -> Estimate:
 def standard_error(samples: np.ndarray) -> np.ndarray:
     """Standard error of the mean along the first axis."""
     n = len(samples)
-    return np.std(samples, axis=0, ddof=1) / math.sqrt(n) if n > 1 else np.zeros(np.shape(samples)[1:])
+    return np.asarray(np.std(samples, axis=0, ddof=1) / math.sqrt(n)) if n > 1 else np.zeros(np.shape(samples)[1:])
 
 
 def clearly_lower(a: np.ndarray, b: np.ndarray) -> bool:
@@ -38,7 +38,7 @@ def clearly_lower(a: np.ndarray, b: np.ndarray) -> bool:
 
 def interquartile_mean(samples: np.ndarray) -> float:
     """The mean of the middle half of all samples; those at its two ends count in part, so that it is exactly half."""
-    return float(_middle_half(np.ravel(samples)))
+    return float(_middle_half(np.ravel(samples)[None])[0])
 
 
 def resampled_interquartile_means(

@@ -105,4 +105,4 @@ def print_conclusion(conclusion: Conclusion, out: Path) -> None:
         console.print("\nFigures:")
     for figure in conclusion.figures:
         console.print(f"  {figure}")
-    console.print(f"\nData: {out}/*.csv, {out}/*.json, {out}/results/")
+    console.print(f"\nData: {out}/*.json, {out}/results/")

@@ -98,7 +98,7 @@ class DeviceLoop:
         """Environment steps of each seed in one update."""
         return self.actors * self.steps
 
-    def begin(self, agents: PerSeed[Agent], keys: PerSeed[Key[Array, ""]]) -> PerSeed[DeviceState]:
+    def begin(self, agents: PerSeed[Agent], keys: PerSeed[Key[Array, "..."]]) -> PerSeed[DeviceState]:
         """Put agents into new environments."""
         (state,) = self._begin(agents, keys)
         return state
@@ -126,7 +126,8 @@ class DeviceLoop:
             agent, metrics = self.update(state.agent, trajectory, key)
             return state._replace(agent=agent), write_metrics(carry[1], i, metrics)
 
-        return jax.lax.fori_loop(0, updates, one_update, (state, empty_metrics(one_update, state)))
+        _, metrics = jax.eval_shape(one_update, 0, (state, None))
+        return jax.lax.fori_loop(0, updates, one_update, (state, empty_metrics(metrics)))
 
     def play(self, state: DeviceState) -> tuple[DeviceState, Trajectory, Key[Array, ""]]:
         """A segment of experience to learn from, and the key of the update. The agent stays as it is."""
@@ -190,9 +191,8 @@ class DeviceLoop:
         """Nothing but memory is held."""
 
 
-def empty_metrics(one_update: Any, state: Any) -> Any:
-    """Zeros for the metrics of `MAX_UPDATES` updates, which `write_metrics` fills."""
-    _, metrics = jax.eval_shape(one_update, 0, (state, None))
+def empty_metrics(metrics: Any) -> Any:
+    """Zeros for `MAX_UPDATES` times such metrics, which `write_metrics` fills."""
     return jax.tree.map(lambda each: jnp.zeros((MAX_UPDATES, *each.shape), each.dtype), metrics)
 
 

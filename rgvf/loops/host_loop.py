@@ -32,7 +32,7 @@ class HostState(NamedTuple):
     agent: PerSeed[Agent]
     stack: PerSeed[Shaped[Array, "B *frame stack"]]
     """The frames before the newest: zero before the episode began."""
-    key: PerSeed[Key[Array, ""]]
+    key: PerSeed[Key[Array, "..."]]
 
 
 class _GameEnd(NamedTuple):
@@ -84,7 +84,7 @@ class HostLoop:
         """Frames of each seed in one update."""
         return self.actors * self.steps * self.spec.frames_per_step
 
-    def begin(self, agents: PerSeed[Agent], keys: PerSeed[Key[Array, ""]]) -> HostState:
+    def begin(self, agents: PerSeed[Agent], keys: PerSeed[Key[Array, "..."]]) -> HostState:
         """Put agents into new games."""
         self._actor_structure = jax.tree.structure(actor_of(self.seeds.unstack(agents)[0]))
         shape = (self.actors, *self.spec.frame_shape, self.spec.stack - 1)

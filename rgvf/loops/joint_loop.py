@@ -56,8 +56,9 @@ class JointLoop:
             states, metrics = self._one_update(carry[0], update)
             return states, write_metrics(carry[1], i, metrics)
 
-        start = tuple(merged), empty_metrics(one_update, tuple(merged))
-        after, metrics = jax.lax.fori_loop(0, updates, one_update, start)
+        _, shapes = jax.eval_shape(one_update, 0, (tuple(merged), None))
+        initial = tuple(merged), empty_metrics(shapes)
+        after, metrics = jax.lax.fori_loop(0, updates, one_update, initial)
         by_agent = jax.tree.map(lambda by_update: jnp.swapaxes(by_update, 0, 1), metrics)
         separate = _separate(members, after, states)
         unpadded = [

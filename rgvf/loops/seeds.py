@@ -95,7 +95,9 @@ class ListedSeeds(SeedAxis):
 
         def call(*arguments: Any) -> tuple[Any, ...]:
             own, same = arguments[: len(arguments) - shared], arguments[len(arguments) - shared :]
-            results = [compiled(*mine, *same) for mine in zip(*own, strict=True)]
+            results: list[tuple[Any, ...]] = []
+            for mine in zip(*own, strict=True):
+                results.append(compiled(*mine, *same))
             return tuple(list(column) for column in zip(*results, strict=True))
 
         return call

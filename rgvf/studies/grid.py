@@ -92,6 +92,10 @@ class GridStudy(Study):
         del config
         return {"variant": variant}
 
+    def is_complete(self, config: GridConfig, curves: Curves) -> bool:
+        """The values that were learned in the end: [seeds, states]."""
+        return curves.arrays["values"].shape == (config.seeds, config.room.n_states)
+
     def conclude(self, config: GridConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
         """Table, claims, figures and drawings of the question networks."""
         write_curves(folder, self.measure, curves)

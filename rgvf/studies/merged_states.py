@@ -1,4 +1,4 @@
-"""The error that remains where states with the same answers cannot be told apart, by computation."""
+"""The error that remains where states with the same answers share one value, by computation."""
 
 from __future__ import annotations
 

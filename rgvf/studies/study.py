@@ -55,6 +55,11 @@ class Study(ABC):
     def identity(self, config: Any, variant: str) -> dict[str, Any]:
         """What tells a variant's result from that of another one, as JSON can hold it."""
 
+    def is_complete(self, config: Any, curves: Curves) -> bool:
+        """Whether the arrays beside the curves are those that `run` gives."""
+        del config, curves
+        return True
+
     @abstractmethod
     def conclude(self, config: Any, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
         """Draw and check the curves that there are, into the folder."""
@@ -124,8 +129,8 @@ def _complete(study: Study, config: StudyConfig, variant: str, result: Mapping[s
         if result is None or result["identity"] != study.identity(config, variant):
             return None
         curves = Curves.from_data(result)
-        shape = config.seeds, len(curves.frames)
-        return curves if curves.values.shape == shape and curves.frames[-1] >= config.frames else None
+        whole = curves.values.shape == (config.seeds, len(curves.frames)) and curves.frames[-1] >= config.frames
+        return curves if whole and study.is_complete(config, curves) else None
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
         return None
 

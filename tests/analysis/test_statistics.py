@@ -5,9 +5,9 @@ from rgvf.analysis import (
     clearly_lower,
     estimate,
     interquartile_mean,
-    interquartile_means_drawn_anew,
     interval,
     line_of_best_fit,
+    resampled_interquartile_means,
     slope_interval,
 )
 
@@ -21,24 +21,23 @@ def test_the_interquartile_mean_is_the_mean_of_the_middle_half():
     assert interquartile_mean(rng.normal(3, 1, size=20_000)) == pytest.approx(3, abs=0.05)
 
 
-def test_the_bootstrap_interval_covers_the_truth_though_the_unit_is_unsure():
-    """A unit that differs much from seed to seed makes everything measured by it unsure, and itself not."""
+def test_the_bootstrap_interval_counts_the_uncertainty_of_the_unit():
+    """The interval covers the true value in most experiments; one that takes the unit as known is too narrow."""
     rng = np.random.default_rng(1)
-    covered = covered_by_a_known_unit = 0
+    covered = covered_with_a_known_unit = 0
     for _ in range(100):
         scores = {"unit": rng.normal(10.0, 4.0, size=(3, 12)), "other": rng.normal(20.0, 1.0, size=(3, 12))}
-        drawn = interquartile_means_drawn_anew(scores, "unit", resamples=400)
-        low, high = interval(drawn["other"])
+        samples = resampled_interquartile_means(scores, "unit", resamples=400)
+        low, high = interval(samples["other"])
         covered += low < 2.0 < high
         known = scores["other"] / scores["unit"].mean(1, keepdims=True)
         slow = [interquartile_mean(np.stack([rng.choice(row, 12) for row in known])) for _ in range(100)]
-        covered_by_a_known_unit += interval(np.array(slow))[0] < 2.0 < interval(np.array(slow))[1]
+        covered_with_a_known_unit += interval(np.array(slow))[0] < 2.0 < interval(np.array(slow))[1]
     assert covered >= 85
-    assert covered_by_a_known_unit < 60
+    assert covered_with_a_known_unit < 60
 
 
-def test_the_bootstrap_is_what_it_says():
-    """Against a plain loop over draws; the middle of what is drawn lies where the scores are."""
+def test_the_bootstrap_equals_a_plain_loop_over_resamples():
     rng = np.random.default_rng(2)
     scores = {"unit": rng.gamma(4.0, 2.0, size=(2, 6)), "a": rng.gamma(5.0, 2.0, size=(2, 6))}
     plain = []
@@ -46,21 +45,21 @@ def test_the_bootstrap_is_what_it_says():
         unit, a = (np.stack([rng.choice(row, 6) for row in scores[name]]) for name in ("unit", "a"))
         unit_means = unit.mean(1, keepdims=True)
         plain.append(interquartile_mean(a / unit_means) - interquartile_mean(unit / unit_means))
-    drawn = interquartile_means_drawn_anew(scores, "unit", resamples=4000)
-    np.testing.assert_allclose(interval(drawn["a"] - drawn["unit"]), interval(np.array(plain)), atol=0.06)
+    samples = resampled_interquartile_means(scores, "unit", resamples=4000)
+    np.testing.assert_allclose(interval(samples["a"] - samples["unit"]), interval(np.array(plain)), atol=0.06)
 
 
-def test_games_are_not_mixed_in_the_bootstrap():
-    """Seeds are drawn within their game: without spread inside the games there is no uncertainty."""
+def test_the_bootstrap_resamples_seeds_within_each_game():
+    """Where all seeds of a game are equal there is no uncertainty."""
     scores = {"unit": np.array([[2.0] * 5, [3.0] * 5]), "a": np.array([[2.0] * 5, [27.0] * 5])}
-    drawn = interquartile_means_drawn_anew(scores, "unit")
-    assert interval(drawn["a"]) == pytest.approx((5.0, 5.0))  # halfway between 1 and 9
-    assert interval(drawn["unit"]) == pytest.approx((1.0, 1.0))
+    samples = resampled_interquartile_means(scores, "unit")
+    assert interval(samples["a"]) == pytest.approx((5.0, 5.0))  # halfway between 1 and 9
+    assert interval(samples["unit"]) == pytest.approx((1.0, 1.0))
 
 
 def test_a_unit_of_zero_is_never_divided_by():
     scores = {"unit": np.array([[0.0, 0.0, 3.0]]), "a": np.array([[1.0, 2.0, 3.0]])}
-    assert all(np.isfinite(each).all() for each in interquartile_means_drawn_anew(scores, "unit").values())
+    assert all(np.isfinite(each).all() for each in resampled_interquartile_means(scores, "unit").values())
 
 
 def test_means_and_paired_differences():
@@ -72,7 +71,7 @@ def test_means_and_paired_differences():
     assert not clearly_lower(luck, luck + noise)
 
 
-def test_the_line_of_best_fit_is_numpy_s_and_its_slope_is_covered():
+def test_the_line_of_best_fit_equals_numpy_s_and_its_interval_covers_the_slope():
     rng = np.random.default_rng(2)
     covered = 0
     for _ in range(40):

@@ -3,7 +3,7 @@
 from ale_py import AtariEnv
 from gymnasium.wrappers import AtariPreprocessing
 
-from rgvf.environments.games import rom_name
+from rgvf.environments.game_names import rom_name
 
 
 class PlainAtari:

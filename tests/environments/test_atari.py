@@ -3,7 +3,7 @@ import pytest
 from ale_py import roms
 
 from rgvf.environments.atari import AtariGame
-from rgvf.environments.games import GAMES, find_game, rom_name
+from rgvf.environments.game_names import ATARI_GAMES, find_atari, rom_name
 from rgvf.environments.snapshots import pack
 from tests.environments.plain_atari import PlainAtari
 
@@ -24,16 +24,16 @@ def assert_same(one, other):
 
 
 def compare_with_plain_rules(name, seed, steps, frame_cap=108_000):
-    """Play both; returns the moments."""
+    """Play both; returns the time steps."""
     game, plain = AtariGame(name, seed, frame_cap=frame_cap), PlainAtari(name, noops_of(seed), frame_cap)
-    moments = []
+    seen = []
     for action in [0, *actions_of(game, steps)]:
-        moment = game.step(action) if moments else game.reset()
+        step = game.step(action) if seen else game.reset()
         observation, *expected = plain.step(action)
-        np.testing.assert_array_equal(moment.observation, observation, strict=True)
-        assert [*moment[1:], game.lives] == expected
-        moments.append(moment)
-    return moments
+        np.testing.assert_array_equal(step.observation, observation, strict=True)
+        assert [*step[1:], game.lives] == expected
+        seen.append(step)
+    return seen
 
 
 @pytest.mark.parametrize(
@@ -43,17 +43,17 @@ def compare_with_plain_rules(name, seed, steps, frame_cap=108_000):
         ("BeamRider", 700, 1), ("Freeway", 300, 0), ("MsPacman", 700, 3),
     ],
 )  # fmt: skip
-def test_it_is_what_the_rules_say_over_gymnasiums_preprocessing(name, steps, lives):
-    moments = compare_with_plain_rules(name, seed=7, steps=steps)
-    assert sum(moment.terminal for moment in moments) >= lives
+def test_a_game_follows_the_plain_rules_over_gymnasiums_preprocessing(name, steps, lives):
+    seen = compare_with_plain_rules(name, seed=7, steps=steps)
+    assert sum(step.terminal for step in seen) >= lives
 
 
-def test_a_game_is_cut_off_at_the_cap_and_the_next_one_begins():
-    moments = compare_with_plain_rules("Pong", seed=1, steps=300, frame_cap=500)
-    ends = [index for index, moment in enumerate(moments) if moment.truncated]
+def test_a_game_is_truncated_at_the_cap_and_the_next_one_begins():
+    seen = compare_with_plain_rules("Pong", seed=1, steps=300, frame_cap=500)
+    ends = [index for index, step in enumerate(seen) if step.truncated]
     assert len(ends) == 2
     for index in ends:
-        last, following = moments[index], moments[index + 1]
+        last, following = seen[index], seen[index + 1]
         assert last.game_over
         assert not last.terminal
         assert following.first
@@ -62,11 +62,11 @@ def test_a_game_is_cut_off_at_the_cap_and_the_next_one_begins():
 
 def test_the_cap_counts_frames_of_the_emulator():
     game = AtariGame("Breakout", 0, frame_cap=120, episodic_life=False)
-    moment = game.reset()
+    step = game.reset()
     opening = next(noops_of(0)) + 8
-    while not moment.truncated:
-        moment = game.step(0)
-    assert moment.game_length == -(-(120 - opening) // 4)
+    while not step.truncated:
+        step = game.step(0)
+    assert step.game_length == -(-(120 - opening) // 4)
 
 
 def test_a_game_that_ends_while_the_next_life_is_started_is_not_lost():
@@ -76,8 +76,8 @@ def test_a_game_that_ends_while_the_next_life_is_started_is_not_lost():
     played = next(index for index, action in enumerate(actions) if game.step(action).terminal)
     cap = game._console.ale.getEpisodeFrameNumber() + 6  # reached by the second of the three steps before the next life
 
-    moments = compare_with_plain_rules("Breakout", seed=3, steps=played + 40, frame_cap=cap)
-    end, following, after = moments[played + 1 : played + 4]
+    seen = compare_with_plain_rules("Breakout", seed=3, steps=played + 40, frame_cap=cap)
+    end, following, after = seen[played + 1 : played + 4]
     assert end.terminal
     assert not end.game_over
     assert following.first
@@ -89,12 +89,12 @@ def test_a_game_that_ends_while_the_next_life_is_started_is_not_lost():
 def test_without_episodic_life_only_the_end_of_the_game_is_terminal():
     game = AtariGame("Breakout", 5, episodic_life=False)
     game.reset()
-    ends = [moment for moment in map(game.step, actions_of(game, 600)) if moment.terminal]
+    ends = [step for step in map(game.step, actions_of(game, 600)) if step.terminal]
     assert ends
-    assert all(moment.game_over for moment in ends)
+    assert all(step.game_over for step in ends)
 
 
-def test_it_is_decided_by_its_seed():
+def test_a_game_is_decided_by_its_seed():
     def play(seed):
         game = AtariGame("SpaceInvaders", seed)
         return np.stack([game.step(action).observation for action in actions_of(game, 60)])
@@ -114,7 +114,7 @@ def test_sticky_actions_change_a_game_and_are_decided_by_the_seed():
 
 # Qbert repaints half of its screen at a time; Assault begins differently after another game.
 @pytest.mark.parametrize(("name", "sticky"), [("Qbert", 0.0), ("Assault", 0.0), ("Breakout", 0.25)])
-def test_a_restored_game_goes_on_exactly(name, sticky):
+def test_a_restored_game_continues_exactly(name, sticky):
     game = AtariGame(name, 11, sticky=sticky, frame_cap=900)
     actions = actions_of(game, 800)
     for action in actions[:430]:
@@ -122,28 +122,28 @@ def test_a_restored_game_goes_on_exactly(name, sticky):
     saved = game.save()
     other = AtariGame(name, 12, sticky=sticky, frame_cap=900)
     other.restore(saved)
-    assert_same(game.moment, other.moment)
+    assert_same(game.current(), other.current())
     assert other.save() == saved
     np.testing.assert_array_equal(game.render(), other.render())
     games = 0
     for action in actions[430:]:
-        moment = game.step(action)
-        assert_same(moment, other.step(action))
-        games += moment.game_over
+        step = game.step(action)
+        assert_same(step, other.step(action))
+        games += step.game_over
     assert games >= 1
 
 
-def test_every_kind_of_moment_can_be_restored():
+def test_every_kind_of_time_step_can_be_restored():
     game, other = AtariGame("Breakout", 3, frame_cap=400), AtariGame("Breakout", 4, frame_cap=400)
-    seen = set()
+    kinds = set()
     for action in actions_of(game, 250):
-        moment = game.step(action)
-        kind = moment[2:6]
-        if kind not in seen:
-            seen.add(kind)
+        step = game.step(action)
+        kind = step[2:6]
+        if kind not in kinds:
+            kinds.add(kind)
             other.restore(game.save())
-            assert_same(moment, other.moment)
-    assert len(seen) >= 4
+            assert_same(step, other.current())
+    assert len(kinds) >= 4
 
 
 def test_what_is_not_a_saved_state_is_refused():
@@ -166,13 +166,14 @@ def _with_another_screen(game):
     return game.save()
 
 
-def test_its_spec_and_screen():
+def test_spec_and_screen():
     game = AtariGame("Breakout", 0)
-    moment = game.reset()
+    step = game.reset()
     assert game.spec.actions == ("NOOP", "FIRE", "RIGHT", "LEFT")
     assert (game.spec.frames_per_step, game.spec.stack) == (4, 4)
-    assert moment.observation.shape == game.spec.observation_shape == (84, 84)
-    assert moment.observation.dtype == game.spec.observation_dtype == "uint8"
+    assert game.spec.observation_shape == (84, 84, 4)
+    assert step.observation.shape == game.spec.frame_shape == (84, 84)
+    assert step.observation.dtype == game.spec.observation_dtype == "uint8"
     assert game.render().shape == (210, 160, 3)
 
 
@@ -190,17 +191,17 @@ def test_wrong_use_is_explained():
 
 
 def test_there_are_49_games_and_a_rom_for_each():
-    assert len(set(GAMES)) == 49
-    assert {rom_name(game) for game in GAMES} <= set(roms.get_all_rom_ids())
+    assert len(set(ATARI_GAMES)) == 49
+    assert {rom_name(game) for game in ATARI_GAMES} <= set(roms.get_all_rom_ids())
 
 
 def test_games_are_found_by_name():
-    assert find_game("breakout") == "Breakout"
-    assert find_game("space_invaders") == "SpaceInvaders"
+    assert find_atari("breakout") == "Breakout"
+    assert find_atari("space_invaders") == "SpaceInvaders"
     with pytest.raises(ValueError, match=r"there is no Atari game 'Brekout'; did you mean Breakout\?"):
-        find_game("Brekout")
-    with pytest.raises(ValueError, match="there are Alien"):
-        find_game("xyz")
+        find_atari("Brekout")
+    with pytest.raises(ValueError, match="choose from Alien"):
+        find_atari("xyz")
 
 
 def test_what_is_done_ahead_of_time_cannot_be_seen():
@@ -211,9 +212,9 @@ def test_what_is_done_ahead_of_time_cannot_be_seen():
     for action in actions_of(prompt, 500):
         if rng.random() < 0.1:
             early.prepare()
-        moment = prompt.step(action)
-        assert_same(moment, early.step(action))
-        games += moment.game_over
+        step = prompt.step(action)
+        assert_same(step, early.step(action))
+        games += step.game_over
         if rng.random() < 0.05:
             early.prepare()
             assert prompt.save() == early.save()

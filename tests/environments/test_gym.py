@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from rgvf.environments.gymnasium import GymGame
-from rgvf.environments.host import HostSpec
+from rgvf.spec import EnvironmentSpec
 
 ODD = "tests.environments.odd_gym:Odd"
 
@@ -18,18 +18,18 @@ def balance(observation):
     return int(observation[2] + observation[3] > 0)
 
 
-def test_a_pole_that_falls_terminates_and_the_next_step_begins_again():
+def test_a_fallen_pole_is_terminal_and_the_next_step_is_a_reset_step():
     game = GymGame("CartPole-v1", 0)
-    moment = game.reset()
-    assert moment.first
+    step = game.reset()
+    assert step.first
     steps = 0
-    while not moment.terminal:
-        moment = game.step(1)
+    while not step.terminal:
+        step = game.step(1)
         steps += 1
-        assert moment.reward == 1.0
-        assert moment.game_return == moment.game_length == steps
-    assert not moment.truncated
-    assert moment.game_over
+        assert step.reward == 1.0
+        assert step.game_return == step.game_length == steps
+    assert not step.truncated
+    assert step.game_over
     following = game.step(1)
     assert following.first
     assert following[1:4] == (0.0, False, False)
@@ -39,39 +39,39 @@ def test_a_pole_that_falls_terminates_and_the_next_step_begins_again():
 
 def test_a_pole_that_stands_is_truncated():
     game = GymGame("CartPole-v1", 0)
-    moment = game.reset()
+    step = game.reset()
     for _ in range(500):
-        assert not moment.truncated
-        moment = game.step(balance(moment.observation))
-    assert moment.truncated
-    assert not moment.terminal
-    assert moment.game_over
-    assert moment.game_return == 500
+        assert not step.truncated
+        step = game.step(balance(step.observation))
+    assert step.truncated
+    assert not step.terminal
+    assert step.game_over
+    assert step.game_return == 500
     assert game.step(0).first
 
 
-def test_it_is_the_environment_with_a_fresh_seed_for_each_episode():
+def test_each_episode_is_the_environment_with_a_new_seed():
     game, env = GymGame("CartPole-v1", 3), gymnasium.make("CartPole-v1")
     starts = []
     for _ in range(3):
-        moment = game.reset()
-        starts.append(moment.observation)
+        step = game.reset()
+        starts.append(step.observation)
         observation, _ = env.reset(seed=game._episode_seed)
         for action in (0, 1, 1, 0):
-            np.testing.assert_array_equal(moment.observation, observation)
-            moment, observation = game.step(action), env.step(action)[0]
+            np.testing.assert_array_equal(step.observation, observation)
+            step, observation = game.step(action), env.step(action)[0]
     assert len({start.tobytes() for start in starts}) == 3
     np.testing.assert_array_equal(GymGame("CartPole-v1", 3).reset().observation, starts[0])
 
 
-def test_a_restored_game_goes_on_exactly():
+def test_a_restored_game_continues_exactly():
     actions = np.random.default_rng(0).integers(2, size=200).tolist()
     game = GymGame("CartPole-v1", 5)
     for action in actions[:77]:
         game.step(action)
     other = GymGame("CartPole-v1", 6)
     other.restore(game.save())
-    assert_same(game.moment, other.moment)
+    assert_same(game.current(), other.current())
     for action in actions[77:]:
         assert_same(game.step(action), other.step(action))
 
@@ -79,7 +79,7 @@ def test_a_restored_game_goes_on_exactly():
 def test_an_environment_that_is_not_deterministic_is_not_restored_silently():
     game = GymGame(f"{ODD}/Forgetful-v0", 0)
     game.reset()
-    with pytest.raises(ValueError, match="went another way"):
+    with pytest.raises(ValueError, match="it went differently"):
         game.restore(game.save())
 
 
@@ -134,34 +134,34 @@ def test_what_cannot_be_played_is_explained(id, message):
     assert "\n" not in str(error.value)
 
 
-def test_catch_is_the_game_that_it_says():
-    """Who follows the ball catches five and gets 5; who flees from it misses the first, or all but."""
+def test_catch_follows_its_rules():
+    """A player that follows the ball scores 5; one that flees from it nearly always misses the first ball."""
     game = GymGame("rgvf/Catch-v0", 0)
-    assert game.spec == HostSpec((10, 10, 2), "uint8", ("left", "stay", "right"))
+    assert game.spec == EnvironmentSpec((10, 10, 2), "uint8", ("left", "stay", "right"))
     scores = {"follows": [], "flees": []}
     for episode in range(200):
-        moment = game.reset()
-        paddle = np.flatnonzero(moment.observation[-1, :, 1])
+        step = game.reset()
+        paddle = np.flatnonzero(step.observation[-1, :, 1])
         middle = int(paddle.mean()) if len(paddle) == 3 else 9 * int(paddle[0] > 0)
         balls, row = 0, 0
-        who = "flees" if episode % 2 else "follows"
-        while not moment.terminal:
-            seen = np.argwhere(np.asarray(moment.observation)[..., 0])
+        player = "flees" if episode % 2 else "follows"
+        while not step.terminal:
+            seen = np.argwhere(np.asarray(step.observation)[..., 0])
             assert len(seen) == 1
             assert seen[0, 0] == row
             column = int(seen[0, 1])
-            action = 1 + int(np.sign(column - middle)) * (1 if who == "follows" else -1)
+            action = 1 + int(np.sign(column - middle)) * (1 if player == "follows" else -1)
             middle = min(max(middle + action - 1, 0), 9)
-            moment = game.step(action)
+            step = game.step(action)
             row = (row + 1) % 10
             caught = abs(column - middle) <= 1
             if row == 9:
                 balls += caught
-                assert moment.reward == (1.0 if caught else -1.0)
-                assert moment.terminal == (not caught or balls == 5)
+                assert step.reward == (1.0 if caught else -1.0)
+                assert step.terminal == (not caught or balls == 5)
             else:
-                assert (moment.reward, moment.terminal) == (0.0, False)
-        scores[who].append(moment.game_return)
+                assert (step.reward, step.terminal) == (0.0, False)
+        scores[player].append(step.game_return)
     assert set(scores["follows"]) == {5.0}
     assert np.mean(scores["flees"]) < -0.8
     assert game.render().shape == (160, 160, 3)

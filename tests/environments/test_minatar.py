@@ -5,7 +5,7 @@ import pgx
 import pytest
 
 from rgvf.environments.device_games import DeviceGame, DeviceGames
-from rgvf.environments.games import MINATAR_GAMES, find_minatar, rom_name
+from rgvf.environments.game_names import MINATAR_GAMES, find_minatar, rom_name
 from rgvf.environments.minatar import MinAtar
 
 leaves = jax.tree.leaves
@@ -15,9 +15,10 @@ def theirs(name):
     return pgx.make(f"minatar-{rom_name(name)}")  # pyright: ignore[reportArgumentType]
 
 
+@pytest.mark.loose_promotion
 @pytest.mark.parametrize("name", MINATAR_GAMES)
-def test_it_is_pgx_s_game_step_by_step(name):
-    """A hundred games side by side, 600 steps each, begun anew where they end; some actions come in runs."""
+def test_games_equal_those_of_pgx_step_by_step(name):
+    """A hundred games side by side, 600 steps each, reset where they end; some actions are repeated."""
     game, other, n = MinAtar(name), theirs(name), 100
     assert game.observation_shape == other.observation_shape
     assert len(game.actions) == other.num_actions
@@ -60,7 +61,7 @@ def test_it_is_pgx_s_game_step_by_step(name):
 
 
 def test_the_last_observation_is_the_true_one():
-    """Not the first picture of a new game: all but a few of its pixels are those of the step before."""
+    """Not the first observation of a new game: all but a few of its pixels are those of the step before."""
     game = MinAtar("Breakout")
     step = jax.jit(game.step)
     state, before = game.reset(jax.random.key(0))
@@ -74,7 +75,7 @@ def test_the_last_observation_is_the_true_one():
 
 @pytest.mark.parametrize("sticky", [0.0, 0.1, 0.5])
 def test_actions_stick_with_the_given_probability(sticky):
-    """Many paddles are told to go left, and then to stay: those that went go on with that probability."""
+    """Many paddles move left, then stay: those that moved keep moving with that probability."""
     n = 10_000
     game = MinAtar("Breakout", sticky)
     left, stay = (jnp.full(n, game.actions.index(name)) for name in ("left", "noop"))
@@ -89,7 +90,7 @@ def test_actions_stick_with_the_given_probability(sticky):
     assert not went_on[~went].any()
 
 
-def test_games_side_by_side_keep_scores_and_begin_anew():
+def test_games_side_by_side_keep_scores_and_start_again():
     with DeviceGames(MinAtar("Breakout"), [1, 2, 3]) as games:
         batch = games.reset()
         assert batch.first.all()

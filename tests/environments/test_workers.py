@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rgvf.environments.sources import AtariSource, GymSource, make_game, parse_source, spec_of
+from rgvf.environments import make_game
 from rgvf.environments.workers import WorkerError, Workers
 
-CARTPOLE = GymSource("CartPole-v1")
-ODD = "tests.environments.odd_gym:Odd"
+CARTPOLE = "gym/CartPole-v1"
+BREAKOUT = "atari/Breakout"
+ODD = "gym/tests.environments.odd_gym:Odd"
 ROOT = Path(__file__).parents[2]
 
 
@@ -32,19 +33,19 @@ def wait_until_gone(pids, seconds=5.0):
 
 
 def pids_of(workers):
-    return [process.pid for _, process in workers._crew]
+    return [process.pid for _, process in workers._processes]
 
 
-def play_alone(source, seeds, actions):
+def play_alone(name, seeds, actions, **options):
     """What each game gives when it is played in this process: arrays [steps + 1, n] for each field."""
-    games = [make_game(source, seed) for seed in seeds]
+    games = [make_game(name, seed, **options) for seed in seeds]
     steps = [[game.reset() for game in games]]
     steps += [[game.step(int(action)) for game, action in zip(games, row, strict=True)] for row in actions]
-    return [np.array([[moment[field] for moment in row] for row in steps]) for field in range(8)]
+    return [np.array([[step[field] for step in row] for row in steps]) for field in range(8)]
 
 
 def play(workers, actions):
-    """The same through workers; groups are sent for first and received in reverse."""
+    """The same through workers; every group is sent before any is received, in reverse order."""
     rows = []
     for row in actions:
         for group, games in enumerate(workers.groups):
@@ -67,15 +68,15 @@ def test_games_are_the_same_wherever_they_run(processes, groups):
         np.testing.assert_array_equal(np.stack([row[field] for row in rows]), expected)
 
 
-def test_atari_games_go_on_from_a_saved_state_with_other_processes_and_groups():
-    source, seeds = AtariSource("Breakout", frame_cap=600), [3, 4, 5]
+def test_saved_games_continue_with_other_processes_and_groups():
+    seeds = [3, 4, 5]
     actions = np.random.default_rng(1).integers(4, size=(160, 3))
-    alone = play_alone(source, seeds, actions)
-    with Workers(source, seeds, processes=2) as workers:
+    alone = play_alone(BREAKOUT, seeds, actions, frame_cap=600)
+    with Workers(BREAKOUT, seeds, processes=2, frame_cap=600) as workers:
         workers.reset()
         play(workers, actions[:80])
         saved = workers.save()
-    with Workers(source, [0, 0, 0], processes=1, groups=3) as workers:
+    with Workers(BREAKOUT, [0, 0, 0], processes=1, groups=3, frame_cap=600) as workers:
         restored = workers.restore(saved)
         for field, expected in enumerate(alone):
             np.testing.assert_array_equal(restored[field], expected[80])
@@ -85,33 +86,32 @@ def test_atari_games_go_on_from_a_saved_state_with_other_processes_and_groups():
         np.testing.assert_array_equal(np.stack([row[field] for row in rows]), expected[81:])
 
 
-def test_what_is_saved_when_an_episode_has_just_ended_is_its_end():
-    """The worker has started the next episode already, which must not show."""
-    source = AtariSource("Breakout")
+def test_a_state_saved_at_the_end_of_an_episode_is_that_end():
+    """The worker has taken the reset step ahead of time, which must not show."""
     actions = np.random.default_rng(2).integers(4, size=(400, 1))
-    alone = play_alone(source, [3], actions)
+    alone = play_alone(BREAKOUT, [3], actions)
     end = int(np.flatnonzero(alone[2][:, 0])[0])
-    with Workers(source, [3]) as workers:
+    with Workers(BREAKOUT, [3]) as workers:
         workers.reset()
         play(workers, actions[:end])
         workers.prepare()
         saved = workers.save()
         rows = play(workers, actions[end : end + 30])
-    with Workers(source, [0]) as workers:
+    with Workers(BREAKOUT, [0]) as workers:
         restored = workers.restore(saved)
         assert restored.terminal[0]
         for field, expected in enumerate(alone):
             np.testing.assert_array_equal(restored[field], expected[end])
         again = play(workers, actions[end : end + 30])
     for field, expected in enumerate(alone):
-        for told in (rows, again):
-            np.testing.assert_array_equal(np.stack([row[field] for row in told]), expected[end + 1 : end + 31])
+        for played in (rows, again):
+            np.testing.assert_array_equal(np.stack([row[field] for row in played]), expected[end + 1 : end + 31])
 
 
-def test_the_group_that_is_done_first_is_told():
+def test_first_done_names_a_group_that_is_done():
     with Workers(CARTPOLE, range(4), processes=2, groups=2) as workers:
         workers.reset()
-        with pytest.raises(RuntimeError, match="no group is playing"):
+        with pytest.raises(RuntimeError, match="no group is stepping"):
             workers.first_done()
         workers.send(np.zeros(2, int), group=1)
         assert workers.first_done() == 1
@@ -140,7 +140,7 @@ def test_a_killed_worker_is_noticed():
         workers.receive()
         os.kill(pids[1], signal.SIGKILL)
         start = time.monotonic()
-        with pytest.raises(WorkerError, match=f"worker process {pids[1]} was ended by signal 9"):
+        with pytest.raises(WorkerError, match=f"worker process {pids[1]} was killed by signal 9"):
             play(workers, np.zeros((2, 4), int))
         assert time.monotonic() - start < 2.0
         wait_until_gone(pids)
@@ -148,17 +148,17 @@ def test_a_killed_worker_is_noticed():
             workers.reset()
 
 
-def test_a_worker_that_is_killed_while_it_plays_is_noticed():
-    with Workers(AtariSource("Breakout"), range(4), processes=2) as workers:
+def test_a_worker_killed_while_it_steps_is_noticed():
+    with Workers(BREAKOUT, range(4), processes=2) as workers:
         workers.reset()
         workers.send(np.zeros(4, int))
         os.kill(pids_of(workers)[0], signal.SIGKILL)
-        with pytest.raises(WorkerError, match="ended by signal 9"):
+        with pytest.raises(WorkerError, match="killed by signal 9"):
             workers.receive()
 
 
-def test_an_exception_in_a_game_is_told():
-    with Workers(GymSource(f"{ODD}/Fails-v0"), range(4), processes=2, groups=2) as workers:
+def test_an_exception_in_a_game_is_reported():
+    with Workers(f"{ODD}/Fails-v0", range(4), processes=2, groups=2) as workers:
         workers.reset()
         pids = pids_of(workers)
         with pytest.raises(WorkerError, match=r"FileNotFoundError: the level is not there \(game [01]\)") as error:
@@ -168,7 +168,7 @@ def test_an_exception_in_a_game_is_told():
 
 
 def test_a_game_that_ends_its_process_is_noticed():
-    with Workers(GymSource(f"{ODD}/Exits-v0"), [0]) as workers:
+    with Workers(f"{ODD}/Exits-v0", [0]) as workers:
         workers.reset()
         with pytest.raises(WorkerError, match="ended with status 3"):
             play(workers, np.zeros((5, 1), int))
@@ -180,9 +180,9 @@ def test_garbage_cannot_be_restored():
 
 
 def test_workers_do_not_import_jax():
-    with Workers(GymSource(f"{ODD}/Imports-v0"), [0]) as workers:
+    with Workers(f"{ODD}/Imports-v0", [0]) as workers:
         assert workers.reset().observation.tolist() == [[0.0]]
-    modules = "workers", "atari", "gymnasium", "sources"
+    modules = "workers", "atari", "gymnasium", "registry"
     code = "; ".join(f"import rgvf.environments.{name}" for name in modules)
     code += "; import sys; sys.exit('jax' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
@@ -211,11 +211,10 @@ LEARNER = """
 import signal
 import numpy as np, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored in what a shell starts in the background
-from rgvf.environments.sources import GymSource
 from rgvf.environments.workers import Workers
-workers = Workers(GymSource("CartPole-v1"), range(4), processes=2)
+workers = Workers("gym/CartPole-v1", range(4), processes=2)
 workers.reset()
-print(*[process.pid for _, process in workers._crew], flush=True)
+print(*[process.pid for _, process in workers._processes], flush=True)
 while True:
     workers.send(np.zeros(4, int))
     workers.receive()
@@ -253,7 +252,7 @@ def test_wrong_use_is_explained():
     with pytest.raises(ValueError, match="processes"):
         Workers(CARTPOLE, [0], processes=0)
     with pytest.raises(ValueError, match="did you mean CartPole-v1"):
-        Workers(GymSource("CartPol-v1"), [0])
+        Workers("gym/CartPol-v1", [0])
     with Workers(CARTPOLE, [0, 1], processes=1, groups=2) as workers:
         workers.reset()
         with pytest.raises(RuntimeError, match="send before receiving"):
@@ -265,14 +264,3 @@ def test_wrong_use_is_explained():
             workers.save()
         with pytest.raises(ValueError, match="2 games, but 1 saved"):
             workers.restore([b""])
-
-
-def test_sources_are_parsed():
-    assert parse_source("atari/breakout") == AtariSource("Breakout")
-    assert parse_source("gym/ALE/Pong-v5") == GymSource("ALE/Pong-v5")
-    for text in ("Breakout", "atari/", "lab/level"):
-        with pytest.raises(ValueError, match="expected atari/NAME"):
-            parse_source(text)
-    with pytest.raises(ValueError, match="did you mean Breakout"):
-        parse_source("atari/Brekout")
-    assert spec_of(parse_source("atari/Pong")).observation_shape == (84, 84)

@@ -1,14 +1,15 @@
 """Random question networks for property tests: any edges, any weights, loops that do not amplify."""
 
+from typing import Any
+
 import numpy as np
 from hypothesis import strategies as st
 
-from rgvf.questions import QuestionNetwork
-
 
 @st.composite
-def networks(draw: st.DrawFn, most_nodes: int = 8) -> QuestionNetwork:
-    n_p = draw(st.integers(1, most_nodes))
+def network_arguments(draw: st.DrawFn, max_nodes: int = 8) -> dict[str, Any]:
+    """Arguments of `QuestionNetwork`. Tests make the network: checked code draws random numbers, strategies must not."""
+    n_p = draw(st.integers(1, max_nodes))
     n_f = draw(st.integers(1, 4))
     n_a = draw(st.integers(1, 3))
     seed = draw(st.integers(0, 2**32 - 1))
@@ -23,9 +24,6 @@ def networks(draw: st.DrawFn, most_nodes: int = 8) -> QuestionNetwork:
     features = [f"f{k}" for k in range(n_f)]
     names = [f"p{i}" for i in range(n_p)]
     condition = rng.integers(-1, n_a, size=n_p)
-    return QuestionNetwork(
-        features,
-        {name: None if c < 0 else int(c) for name, c in zip(names, condition, strict=True)},
-        [(names[i], (names + features)[j], float(weights[i, j])) for i, j in zip(*np.nonzero(weights), strict=True)],
-        n_a,
-    )
+    edges = [(names[i], (names + features)[j], float(weights[i, j])) for i, j in zip(*np.nonzero(weights), strict=True)]
+    predictions = {name: None if c < 0 else int(c) for name, c in zip(names, condition, strict=True)}
+    return dict(features=features, predictions=predictions, edges=edges, actions=n_a)

@@ -30,40 +30,40 @@ def test_the_paper_s_reading_of_figure_2b():
     )
 
 
-def test_actions_are_told_in_the_order_of_doing():
+def test_actions_are_named_in_order():
     words = full_tree("f", ["a", "b"], 3).describe("b,a,a")
     assert words.startswith("if I do b, then a, then a,")
 
 
-def test_a_weight_of_zero_is_not_told():
+def test_edges_of_weight_zero_are_left_out():
     words = multi_horizon_values().describe("value 0")
     assert words == "following the policy, what is the expected reward 1 step ahead?"
 
 
-def test_weights_multiply_along_the_way():
-    asked = QuestionNetwork(["f"], ["x", "y"], [("x", "f", 0.5), ("y", "x", 3.0)])
-    assert asked.describe("y") == "following the policy, what is the expected 1.5 × f 2 steps ahead?"
+def test_weights_multiply_along_a_path():
+    network = QuestionNetwork(["f"], ["x", "y"], [("x", "f", 0.5), ("y", "x", 3.0)])
+    assert network.describe("y") == "following the policy, what is the expected 1.5 × f 2 steps ahead?"
 
 
-def test_futures_that_exclude_each_other_are_told_apart():
-    asked = QuestionNetwork(
+def test_futures_that_exclude_each_other_are_described_separately():
+    network = QuestionNetwork(
         ["f"], {"l": "left", "r": "right", "both": None}, [("l", "f"), ("r", "f"), ("both", "l"), ("both", "r")],
         ["left", "right"],
     )  # fmt: skip
-    words = asked.describe("both")
+    words = network.describe("both")
     assert "these 2 add up to" in words
     assert "then left, the expected f 2 steps ahead" in words
     assert "then right, the expected f 2 steps ahead" in words
 
 
-def test_keeping_on_with_an_action_is_not_the_policy():
-    asked = QuestionNetwork(["f"], {"x": "go"}, [("x", "f"), ("x", "x", 0.9)], ["go", "stop"])
-    assert asked.describe("x") == "if I keep doing go, what is the expected discounted sum (γ = 0.9) of f?"
+def test_a_loop_on_a_conditioned_node_repeats_its_action():
+    network = QuestionNetwork(["f"], {"x": "go"}, [("x", "f"), ("x", "x", 0.9)], ["go", "stop"])
+    assert network.describe("x") == "if I keep doing go, what is the expected discounted sum (γ = 0.9) of f?"
 
 
 def test_a_larger_loop_ends_in_a_reference():
-    asked = QuestionNetwork(["f"], ["a", "b"], [("a", "b", 0.5), ("b", "a"), ("b", "f")])
-    assert "the answer to question 'a' 2 steps ahead" in asked.describe("a")
+    network = QuestionNetwork(["f"], ["a", "b"], [("a", "b", 0.5), ("b", "a"), ("b", "f")])
+    assert "the answer to question 'a' 2 steps ahead" in network.describe("a")
 
 
 def test_a_question_that_branches_without_end_stays_readable():
@@ -72,7 +72,7 @@ def test_a_question_that_branches_without_end_stays_readable():
     assert len(QuestionNetwork(["f"], names, edges).describe("n0")) < 20_000
 
 
-def test_every_random_question_can_be_told():
+def test_every_random_question_can_be_described():
     network = random_network(3, ["up", "down"], depth=4, repeat=3, seed=0)
     lines = network.describe().splitlines()
     assert len(lines) == network.n_predictions
@@ -82,7 +82,7 @@ def test_every_random_question_can_be_told():
         assert line.count(", then ") == max(0, int(name.split(".")[0]) - 1)
 
 
-def test_by_number_and_by_name():
+def test_nodes_by_number_and_by_name():
     network = shallow(["f"], 2)
     assert network.describe(1) == network.describe("f if 1")
     for wrong in ("nope", 2, -1):
@@ -90,15 +90,15 @@ def test_by_number_and_by_name():
             network.describe(wrong)
 
 
-def test_what_the_policy_does_before_an_action_is_kept_up():
-    asked = QuestionNetwork(
+def test_the_policy_acts_before_a_repeated_action():
+    network = QuestionNetwork(
         ["f"],
         {"keep": "L", "later": None, "then": "R"},
         [("keep", "f"), ("keep", "keep", 0.5), ("later", "keep"), ("then", "later")],
         ["L", "R"],
     )
-    assert asked.describe("later").startswith("if I do what the policy does and keep doing L from then on,")
-    assert asked.describe("then").startswith("if I do R, then what the policy does and keep doing L from then on,")
+    assert network.describe("later").startswith("if I do what the policy does and keep doing L from then on,")
+    assert network.describe("then").startswith("if I do R, then what the policy does and keep doing L from then on,")
 
 
 def test_a_long_chain_ends_in_a_reference():

@@ -182,7 +182,7 @@ def test_large_networks_are_quick_and_small(network: QuestionNetwork, megabytes:
 
 
 def test_very_many_edges_become_an_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rgvf.questions.draw.MOST_VECTORS", 400)
+    monkeypatch.setattr("rgvf.questions.draw.MAX_VECTORS", 400)
     root = ElementTree.parse(draw(full_tree("touch", MOVES, 4), tmp_path / "large.svg"))
     assert len(list(root.iter(f"{SVG}image"))) > 0
     assert len(list(root.iter(f"{SVG}path"))) < 20

@@ -14,7 +14,7 @@ from rgvf.questions import (
     random_network,
     termination_prediction,
 )
-from tests.questions.strategies import networks
+from tests.questions.strategies import network_arguments
 
 
 def random_mdp(rng, features, states=5, actions=3, terminal=True):
@@ -47,14 +47,15 @@ def by_iteration(network, mdp, policy, sweeps=400):
 
 
 @settings(max_examples=12, deadline=None)
-@given(networks(most_nodes=5), st.integers(0, 10_000), st.booleans())
-def test_equals_iterating_the_bellman_equations(network, seed, terminal):
+@given(network_arguments(max_nodes=5), st.integers(0, 10_000), st.booleans())
+def test_equals_iterating_the_bellman_equations(arguments, seed, terminal):
+    network = QuestionNetwork(**arguments)
     rng = np.random.default_rng(seed)
     mdp, policy = random_mdp(rng, network.features, states=4, terminal=terminal)
     np.testing.assert_allclose(exact_answers(network, mdp, policy), by_iteration(network, mdp, policy), atol=1e-6)
 
 
-def test_a_random_network_by_iteration():
+def test_a_random_network_equals_iteration():
     network = random_network(2, 3, discount=0.8, depth=3, repeat=3, seed=0)
     mdp, policy = random_mdp(np.random.default_rng(0), network.features)
     np.testing.assert_allclose(exact_answers(network, mdp, policy), by_iteration(network, mdp, policy, 100), atol=1e-8)
@@ -89,7 +90,7 @@ def test_steps_until_an_episode_ends():
     np.testing.assert_allclose(answers, [[4.0], [0.0]])
 
 
-def test_an_undiscounted_sum_without_an_end_has_no_answer():
+def test_an_undiscounted_sum_without_termination_has_no_answer():
     mdp, policy = random_mdp(np.random.default_rng(3), ["constant"], terminal=False)
     with pytest.raises(ValueError, match="'steps left'.*no finite answer"):
         exact_answers(termination_prediction(), mdp, policy)
@@ -110,7 +111,7 @@ def test_a_terminal_transition_still_counts_its_feature():
         (dict(network=QuestionNetwork(["f"], {"x": 4}, [("x", "f")], 5)), "conditioned on action 4"),
     ],
 )
-def test_wrong_arguments(change, message):
+def test_wrong_arguments_are_refused(change, message):
     mdp = FiniteMDP(np.full((2, 2, 2), 0.5), {"f": np.ones(1)})
     arguments = dict(network=discounted_sum(["f"], 0.5), mdp=mdp, policy=np.full((2, 2), 0.5))
     with pytest.raises(ValueError, match=message):
@@ -124,7 +125,8 @@ def test_a_transition_that_is_no_distribution_is_refused():
         FiniteMDP(np.full((2, 2, 2), 0.5), {"f": np.ones(3)})
 
 
-def test_plain_lists_and_integers_will_do():
+@pytest.mark.unchecked_types
+def test_lists_and_integers_are_accepted():
     chain = [[[0.0, 1.0, 0.0]], [[0.0, 0.0, 1.0]], [[0.0, 0.0, 1.0]]]
     mdp = FiniteMDP(chain, {"constant": np.ones(1)}, [0, 0, 1])  # pyright: ignore[reportArgumentType]
     answers = exact_answers(termination_prediction(), mdp, [[1.0]] * 3)  # pyright: ignore[reportArgumentType]

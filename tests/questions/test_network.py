@@ -19,6 +19,7 @@ def network(**changes):
     return QuestionNetwork(**{**fields, **changes})
 
 
+@pytest.mark.unchecked_types
 @pytest.mark.parametrize(
     ("changes", "named", "why"),
     [
@@ -73,8 +74,8 @@ def test_a_weight_above_one_outside_a_loop_is_fine():
     assert network(edges=[("x", "f", 5.0), ("y", "x", 7.0)]).needs_termination == set()
 
 
-def test_only_undiscounted_sums_and_what_looks_at_them_need_termination():
-    asked = QuestionNetwork(
+def test_undiscounted_sums_and_nodes_that_depend_on_them_need_termination():
+    mixed = QuestionNetwork(
         ["one"],
         ["steps", "later", "value", "ring a", "ring b"],
         [
@@ -88,22 +89,23 @@ def test_only_undiscounted_sums_and_what_looks_at_them_need_termination():
             ("ring b", "one"),
         ],
     )
-    assert asked.needs_termination == {"steps", "later", "ring a", "ring b"}
+    assert mixed.needs_termination == {"steps", "later", "ring a", "ring b"}
     assert termination_prediction().needs_termination == {"steps left"}
     assert multi_horizon_values().needs_termination == set()  # its loop of weight 0 among them
 
 
-def test_a_zero_weight_edge_does_not_close_a_loop():
-    asked = QuestionNetwork(["f"], ["a", "b"], [("a", "f"), ("a", "b", 3.0), ("b", "a", 0.0), ("b", "f")])
-    assert all(len(part) == 1 for part in asked.loops)
+def test_an_edge_of_weight_zero_closes_no_loop():
+    mixed = QuestionNetwork(["f"], ["a", "b"], [("a", "f"), ("a", "b", 3.0), ("b", "a", 0.0), ("b", "f")])
+    assert all(len(part) == 1 for part in mixed.components)
 
 
+@pytest.mark.unchecked_types
 def test_counts_may_be_numpy_s_and_names_may_come_from_generators():
-    asked = QuestionNetwork((f for f in ["f"]), (p for p in "xy"), (e for e in [("x", "f"), ("y", "x")]), np.int64(2))  # pyright: ignore
-    assert asked == QuestionNetwork(["f"], ["x", "y"], [["x", "f"], ["y", "x", np.float32(1)]], ["0", "1"])  # pyright: ignore
+    made = QuestionNetwork((f for f in ["f"]), (p for p in "xy"), (e for e in [("x", "f"), ("y", "x")]), np.int64(2))  # pyright: ignore
+    assert made == QuestionNetwork(["f"], ["x", "y"], [["x", "f"], ["y", "x", np.float32(1)]], ["0", "1"])  # pyright: ignore
 
 
-def test_a_copy_is_equal_whatever_was_derived_before():
+def test_a_copy_is_equal_whatever_was_cached_before():
     network = figure_1a()
     _ = network.table, network.index, network.dense
     assert copy.deepcopy(network) == network
@@ -134,8 +136,8 @@ def test_dense_matrix_of_figure_1a():
     np.testing.assert_array_equal(figure_1a(0.9).dense, expected)
 
 
-def test_dependencies_come_first_in_loops():
-    place = {node: i for i, part in enumerate(figure_1a().loops) for node in part}
+def test_components_come_after_those_they_depend_on():
+    place = {node: i for i, part in enumerate(figure_1a().components) for node in part}
     assert place[0] < min(place[1], place[2], place[3])
     assert place[4] < place[5]
 
@@ -143,4 +145,4 @@ def test_dependencies_come_first_in_loops():
 def test_a_long_chain_does_not_exhaust_the_stack():
     names = [f"n{i}" for i in range(20_000)]
     edges = [("n0", "f"), *((b, a) for a, b in itertools.pairwise(names))]
-    assert len(QuestionNetwork(["f"], names, edges).loops) == len(names)
+    assert len(QuestionNetwork(["f"], names, edges).components) == len(names)

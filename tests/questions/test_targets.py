@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rgvf.questions import QuestionNetwork, figure_1a, mask, random_network, targets
-from tests.questions.strategies import networks
+from tests.questions.strategies import network_arguments
 
 
 def by_definition(network, features, next_answers, terminal):
@@ -25,8 +25,9 @@ def batch(network, seed, shape=(3, 4)):
 
 
 @settings(max_examples=60, deadline=None)
-@given(networks(most_nodes=30), st.integers(0, 1000))
-def test_sparse_targets_equal_the_dense_product(network, seed):
+@given(network_arguments(max_nodes=30), st.integers(0, 1000))
+def test_sparse_targets_equal_the_dense_product(arguments, seed):
+    network = QuestionNetwork(**arguments)
     features, answers, terminal = batch(network, seed)
     expected = by_definition(network, features, answers, terminal)
     np.testing.assert_allclose(targets(network.table, features, answers, terminal), expected, atol=1e-4)
@@ -51,14 +52,14 @@ def test_a_node_with_any_number_of_edges(edges):
     assert sum(gather.index.size for gather in network.table.rounds) <= 2 * edges + 32
 
 
-def test_answers_are_zero_after_the_end_even_where_they_are_not_numbers():
+def test_answers_after_a_terminal_step_count_as_zero_even_if_they_are_nan():
     network = figure_1a()
     answers = np.full((1, 6), np.nan, np.float32)
     target = targets(network.table, np.ones((1, 2), np.float32), answers, np.array([True]))
     np.testing.assert_array_equal(target, [[1, 0, 0, 0, 1, 1]])
 
 
-def test_a_node_learns_only_where_its_action_was_taken():
+def test_a_conditioned_node_learns_only_where_its_action_was_taken():
     # Nodes 1, 2, 5, 6 are unconditioned; 3 asks about action a (0), 4 about b (1).
     learns = mask(figure_1a().table, np.array([[0], [1]]))
     np.testing.assert_array_equal(learns[:, 0], [[1, 1, 1, 0, 1, 1], [1, 1, 0, 1, 1, 1]])

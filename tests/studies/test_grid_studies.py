@@ -1,3 +1,5 @@
+"""The grid-world studies: what they leave in a folder, resuming, and their claims."""
+
 import json
 
 import numpy as np
@@ -7,14 +9,17 @@ from rgvf.features import Touch
 from rgvf.questions import discounted_sum, full_tree
 from rgvf.studies import FolderError, find_study, grid_random, grid_touch, run_study
 from rgvf.studies.claims import beats, falls, matches
+from rgvf.studies.curves import Curves
 from rgvf.studies.folder import StudyFolder
-from rgvf.studies.grid import GridConfig, GridResult, merged_states_error, random_features
+from rgvf.studies.grid_agents import GridConfig, random_features
+from rgvf.studies.merged_states import merged_states_error
 
-EMPTY = b'{"frames": [], "mse": [[], []], "values": [[0,0,0,0,0,0,0,0,0],[0,0,0,0,0,0,0,0,0]]}'
 SMALL = GridConfig(seeds=2, frames=640, size=3, evaluations=4)
 
 
 class Recorder:
+    """A listener that keeps what it is told, and may stop the study in one of its batches."""
+
     def __init__(self, stop_in=None):
         self.ran, self.kept, self.fractions, self.stop_in, self.current = [], [], [], stop_in, None
 
@@ -39,7 +44,7 @@ def files(folder):
 
 @pytest.fixture(scope="module")
 def touch_twice(tmp_path_factory):
-    """The touch study run twice, the second time interrupted and gone on with."""
+    """The touch study run twice, the second time interrupted and resumed."""
     study = find_study("grid-touch")
     whole, interrupted = tmp_path_factory.mktemp("whole"), tmp_path_factory.mktemp("interrupted")
     names = ["random", "tree-1", "tree-2"]
@@ -68,26 +73,34 @@ def test_the_folder_holds_what_a_reader_needs(touch_twice):
     assert config["study"] == "grid-touch"
     assert config["settings"]["frames"] == 640
     assert config["settings"]["discount"] == 0.98
-    rows = (whole / "curves.csv").read_text().splitlines()
-    assert rows[0] == "variant,seed,frames,mse"
-    assert len(rows) == 1 + 3 * 2 * 5  # variants, seeds, evaluations and the start
-    assert rows[-1].startswith("tree-2,1,640,")
+    curves = json.loads((whole / "curves.json").read_text())
+    assert (curves["x"], curves["y"]) == ("frames", "mse")
+    assert list(curves["variants"]) == ["random", "tree-1", "tree-2"]
+    for variant, each in curves["variants"].items():
+        result = json.loads((whole / "results" / f"{variant}.json").read_text())
+        assert each["seeds"] == [0, 1]
+        assert each["frames"] == result["frames"]
+        assert (each["frames"][0], each["frames"][-1]) == (0, 640)
+        assert np.shape(each["values"]) == (2, 5)  # seeds; four evaluations and the start
+        np.testing.assert_allclose(each["values"], result["values"], rtol=1e-3)
     claims = json.loads((whole / "claims.json").read_text())["claims"]
     assert {claim["verdict"] for claim in claims if claim["holds"] is None} == {
         "not checked: needs all its variants and two seeds"
     }
-    for picture in conclusion.pictures:
-        assert picture.stat().st_size > 1000
+    assert (whole / "curves.png") in conclusion.figures
+    assert (whole / "values.png") in conclusion.figures
+    for figure in conclusion.figures:
+        assert figure.stat().st_size > 1000
     assert (whole / "questions" / "tree-2.svg").exists()
     assert (whole / "questions" / "tree-2.json").exists()
 
 
 def test_the_reported_error_is_that_of_the_reported_values(touch_twice):
     whole, *_ = touch_twice
-    result = GridResult.from_json(json.loads((whole / "results" / "tree-1.json").read_text()))
-    truth = SMALL.world.values(SMALL.discount)
-    np.testing.assert_allclose(result.mse[:, -1], ((result.values - truth) ** 2).mean(1))
-    assert not np.array_equal(result.values[0], result.values[1])
+    result = Curves.from_data(json.loads((whole / "results" / "tree-1.json").read_text()))
+    learned, truth = result.arrays["values"], SMALL.room.values(SMALL.discount)
+    np.testing.assert_allclose(result.values[:, -1], ((learned - truth) ** 2).mean(1))
+    assert not np.array_equal(learned[0], learned[1])
 
 
 def test_more_seeds_do_not_change_the_first_ones(touch_twice, tmp_path):
@@ -98,13 +111,25 @@ def test_more_seeds_do_not_change_the_first_ones(touch_twice, tmp_path):
     few = json.loads((whole / "results" / "tree-2.json").read_text())
     many = json.loads((tmp_path / "more" / "results" / "tree-2.json").read_text())
     np.testing.assert_allclose(many["values"][:2], few["values"], atol=1e-4)
+    np.testing.assert_allclose(many["arrays"]["values"][:2], few["arrays"]["values"], atol=1e-4)
 
 
 def test_a_damaged_result_is_run_again(touch_twice):
     whole, *_ = touch_twice
     path = whole / "results" / "tree-1.json"
     good = path.read_bytes()
-    for bad in (good[: len(good) // 2], b"", b"{}", b"[]", b'{"frames": [0], "mse": 3, "values": null}', EMPTY):
+    result = json.loads(good)
+    damaged = [
+        result | {"values": 3},
+        result | {"frames": [], "values": [[], []]},
+        result | {"values": result["values"][:1]},
+        result | {"frames": [each - 1 for each in result["frames"]]},
+        result | {"identity": {"variant": "tree-2"}},
+        result | {"arrays": None},
+        result | {"arrays": {}},
+        result | {"arrays": {"values": [[0.0] * 8] * 2}},
+    ]
+    for bad in (good[: len(good) // 2], b"", b"{}", b"[]", *(json.dumps(each).encode() for each in damaged)):
         path.write_bytes(bad)
         recorder = Recorder()
         run_study(find_study("grid-touch"), SMALL, whole, ["random", "tree-1"], recorder)
@@ -127,9 +152,9 @@ def test_random_study_draws_every_seed_its_own_questions(tmp_path):
     run_study(find_study("grid-random"), config, tmp_path, ["random-4"])
     saved = sorted(p.name for p in (tmp_path / "questions").iterdir())
     assert saved == ["random-4.seed-0.json", "random-4.seed-1.json", "random-4.svg"]
-    ask = grid_random.VARIANTS["random-4"].ask
-    assert ask is not None
-    networks = [ask(config, seed)[0] for seed in (0, 1, 0)]
+    make = grid_random.VARIANTS["random-4"].questions
+    assert make is not None
+    networks = [make(config, seed)[0] for seed in (0, 1, 0)]
     assert networks[0] == networks[2] != networks[1]
     assert networks[0].n_predictions == 4 + 4 * 4 * 4
     weights = [random_features(config, seed, 4).weight for seed in (0, 1)]
@@ -139,9 +164,9 @@ def test_random_study_draws_every_seed_its_own_questions(tmp_path):
 def test_the_error_of_merged_states_of_questions_that_confuse_them():
     config = GridConfig()
     # Trees of depth 3 tell all 49 states of the room apart; shallower ones and the symmetric sum do not.
-    assert merged_states_error(config, full_tree("touch", config.world.actions, 3), Touch()) < 1e-12
+    assert merged_states_error(config, full_tree("touch", config.room.actions, 3), Touch()) < 1e-12
     depth_1, depth_2 = (
-        merged_states_error(config, full_tree("touch", config.world.actions, d), Touch()) for d in (1, 2)
+        merged_states_error(config, full_tree("touch", config.room.actions, d), Touch()) for d in (1, 2)
     )
     assert 0.01 < depth_2 < depth_1 < 0.33
     assert merged_states_error(config, discounted_sum(["touch"], 0.8), Touch()) > depth_1
@@ -164,7 +189,7 @@ def test_claims_are_checks_on_the_data():
 def test_claims_of_the_touch_study_follow_made_up_results():
     def result(error):
         mse = np.full((5, 10), error) + np.linspace(-1e-4, 1e-4, 5)[:, None]
-        return GridResult(list(range(10)), mse, np.zeros((5, 49)))
+        return Curves(list(range(10)), mse, arrays={"values": np.zeros((5, 49))})
 
     made_up = {"end-to-end": 0.01, "random": 0.3, "discounted-sum": 0.3}
     made_up |= {"tree-1": 0.2, "tree-2": 0.1, "tree-3": 0.01, "tree-4": 0.01}

@@ -1,59 +1,58 @@
+"""The MinAtar study: what it runs, resuming, and its claims."""
+
 import json
 
 import numpy as np
 import pytest
 
-from rgvf.agents import TASKS
-from rgvf.studies import find_study, run_study
-from rgvf.studies.minatar import AGENTS, MinAtarConfig, aggregate, check, final_returns
-from rgvf.studies.runs import Curves
-from rgvf.training.run import train
+from rgvf.runs import train
+from rgvf.settings import to_data
+from rgvf.studies import find_study, run_study, runs
+from rgvf.studies.curves import Curves
+from rgvf.studies.folder import StudyFolder
+from rgvf.studies.minatar import AGENTS, STUDY, MinAtarConfig, check
+from rgvf.tasks import TASKS
 
 TINY = MinAtarConfig(seeds=2, frames=4_000, hidden=8, points=5, checkpoints=2)
 TWO = ("Breakout.a2c", "Breakout.rgvf-stop-gradient")
 
 
 def test_what_is_run():
-    study = find_study("minatar")
-    assert len(study.variants) == 5 * 12
-    runs = MinAtarConfig().runs(study.variants)
-    for run in runs.values():
-        assert (run.frames, run.seeds, run.clip_rewards) == (5_000_000, 10, 0.0)
-        assert run.agent.name == "a2c" or run.agent.name in TASKS
-    assert runs["Asterix.curl-stop-gradient"].agent.stop_gradient
-    assert not runs["Asterix.curl"].agent.stop_gradient
+    assert find_study("minatar") is STUDY
+    assert len(STUDY.variants) == 5 * 12
+    configs = {variant: STUDY.run_config(MinAtarConfig(), variant) for variant in STUDY.variants}
+    for config in configs.values():
+        assert (config.frames, config.seeds, config.clip_rewards) == (5_000_000, 10, 0.0)
+        assert config.agent.name == "a2c" or config.agent.name in TASKS
+    assert configs["Asterix.curl-stop-gradient"].agent.stop_gradient
+    assert not configs["Asterix.curl"].agent.stop_gradient
 
 
-def test_an_interrupted_variant_goes_on_from_its_checkpoint(tmp_path):
-    study = find_study("minatar")
-    whole = run_study(study, TINY, tmp_path / "whole", ("Breakout.a2c", "Break*.rgvf-stop*"))
-    run = TINY.runs(TWO)[TWO[1]]
+def test_an_interrupted_variant_is_resumed_from_its_checkpoint(tmp_path):
+    whole = run_study(STUDY, TINY, tmp_path / "whole", ("Breakout.a2c", "Break*.rgvf-stop*"))
     stops = iter([False, False, True])
-    assert not train(run, tmp_path / "cut" / "agents" / TWO[1], _Quiet(), lambda: next(stops))
+    cut = tmp_path / "cut" / "agents" / TWO[1]
+    agent = train(STUDY.run_config(TINY, TWO[1]), cut, progress=False, should_stop=lambda: next(stops))
+    assert agent.frames < TINY.frames
     (tmp_path / "cut" / "results").mkdir()
     (tmp_path / "cut" / "config.json").write_text((tmp_path / "whole" / "config.json").read_text())
-    run_study(study, TINY, tmp_path / "cut", TWO)
+    run_study(STUDY, TINY, tmp_path / "cut", TWO)
     for variant in TWO:
         results = [json.loads((tmp_path / name / f"results/{variant}.json").read_text()) for name in ("whole", "cut")]
         assert results[0] == results[1]
-        assert np.shape(results[0]["returns"]) == (2, len(results[0]["frames"]))
+        assert np.shape(results[0]["values"]) == (2, len(results[0]["frames"]))
         assert results[0]["frames"][-1] >= TINY.frames
     assert whole.table[0] == ("agent", "Breakout", "interquartile mean / a2c")
     assert [row[0] for row in whole.table[1:]] == ["a2c", "rgvf-stop-gradient"]
     assert (tmp_path / "whole" / "curves.png").stat().st_size > 1000
-    assert "instead of 5,000,000" in whole.caution
-    told = json.loads((tmp_path / "whole" / "claims.json").read_text())["claims"]
-    assert len(told) == 9
-    assert told[0]["holds"] is not None
-    assert told[1]["holds"] is None
-
-
-class _Quiet:
-    def warn(self, message):
-        raise AssertionError(message)
-
-    def progress(self, frames, total, speed, lines):
-        pass
+    assert "This ran 4,000 frames and 2 seeds; the full study has 5,000,000 and 10" in whole.caution
+    curves = json.loads((tmp_path / "whole" / "curves.json").read_text())
+    assert curves["y"] == "return"
+    assert list(curves["variants"]) == list(TWO)
+    claims = json.loads((tmp_path / "whole" / "claims.json").read_text())["claims"]
+    assert len(claims) == 9
+    assert claims[0]["holds"] is not None
+    assert claims[1]["holds"] is None
 
 
 def test_claims_follow_the_data():
@@ -65,13 +64,46 @@ def test_claims_follow_the_data():
         for game, scale in (("Breakout", 10.0), ("Freeway", 50.0))
         for agent, value in level.items()
     }
-    scores = final_returns(curves)
-    assert scores["a2c"].shape == (2, 10)
-    found = aggregate(scores)
+    returns = STUDY.comparison.final_returns(curves)
+    assert returns["a2c"].shape == (2, 10)
+    found = STUDY.comparison.aggregate(returns)
     assert found["a2c"].mean == pytest.approx(1, rel=0.02)
     assert found["rgvf-stop-gradient"].mean == pytest.approx(2, rel=0.05)
-    held = [claim.holds for claim in check(found)]
-    assert held == [True] * 7 + [False] * 2
+    assert [claim.holds for claim in check(found)] == [True] * 7 + [False] * 2
+
+
+def test_a_game_in_which_a2c_never_scored_has_no_unit():
+    compared = STUDY.comparison
+    curves = {f"{game}.{agent}": Curves([1], np.ones((2, 1))) for game in ("Breakout", "Freeway") for agent in AGENTS}
+    curves["Freeway.a2c"] = Curves([1], np.zeros((2, 1)))
+    assert compared.final_returns(curves)["rgvf"].shape == (1, 2)
+    curves["Breakout.a2c"] = curves["Freeway.a2c"]
+    assert compared.final_returns(curves) == {}
+
+
+def test_results_of_another_agent_are_not_used(tmp_path):
+    """A result is used only where the agent, the environment and the first seed are those of the variant."""
+    config = MinAtarConfig(seeds=2, frames=100)
+    slower = MinAtarConfig(seeds=2, frames=100, learning_rate=1e-4)
+    asked, others = "Breakout.a2c", {"Breakout.rgvf": config, "Breakout.curl": slower, "Freeway.a2c": config}
+    folder = StudyFolder(tmp_path, STUDY.name, to_data(config))
+    curves = Curves([100], np.ones((2, 1))).to_data()
+    folder.save_result(asked, {"identity": STUDY.identity(config, asked), **curves})
+    for variant, its in others.items():
+        made_for = variant if its is slower else asked
+        folder.save_result(variant, {"identity": STUDY.identity(its, made_for), **curves})
+    conclusion = run_study(STUDY, config, tmp_path, [asked])
+    assert [row[0] for row in conclusion.table] == ["agent", "a2c"]
+    assert conclusion.table[0] == ("agent", "Breakout", "interquartile mean / a2c")
+
+
+def test_on_a_gpu_all_agents_of_a_game_are_one_batch(monkeypatch):
+    assert [names for _, names in STUDY.batches(STUDY.variants[:2])] == [(name,) for name in STUDY.variants[:2]]
+    monkeypatch.setattr(runs, "stacking_is_faster", lambda: True)
+    batches = list(STUDY.batches(STUDY.variants))
+    assert [name for name, _ in batches] == ["Asterix", "Breakout", "Freeway", "Seaquest", "SpaceInvaders"]
+    assert {len(names) for _, names in batches} == {12}
+    assert list(STUDY.batches([])) == []
 
 
 def test_wrong_settings_are_refused():

@@ -1,0 +1,37 @@
+import pytest
+
+from rgvf.environments import MinAtar, find_environment, find_spec, make_game
+from rgvf.environments.registry import check_name, takes_sticky
+
+
+def test_names_of_environments():
+    for name in ("atari/Breakout", "atari/breakout", "minatar/space_invaders", "gym/ALE/Pong-v5", "own/Anything"):
+        check_name(name)
+    for name in ("Breakout", "atari/", "lab/level"):
+        with pytest.raises(ValueError, match="expected atari/NAME"):
+            check_name(name)
+    with pytest.raises(ValueError, match="did you mean Breakout"):
+        check_name("atari/Brekout")
+
+
+def test_games_and_environments_are_found_by_name():
+    assert find_environment("atari/Pong") is None
+    assert find_spec("atari/Pong").observation_shape == (84, 84, 4)
+    assert find_spec("atari/Pong").frame_shape == (84, 84)
+    assert find_spec("atari/space_invaders") == make_game("atari/SpaceInvaders", 0).spec
+    assert isinstance(find_environment("minatar/space_invaders"), MinAtar)
+    assert find_spec("minatar/Breakout").observation_shape == (10, 10, 4)
+    assert find_spec("minatar/Breakout").observation_dtype == "bool"
+
+
+def test_options_of_a_suite():
+    assert takes_sticky("atari/Pong")
+    assert takes_sticky("minatar/Breakout")
+    assert not takes_sticky("gym/CartPole-v1")
+    with pytest.raises(ValueError, match="gym/CartPole-v1 has no option sticky"):
+        make_game("gym/CartPole-v1", 0, sticky=0.5)
+    with pytest.raises(ValueError, match="minatar/Breakout has no option frame_cap"):
+        find_environment("minatar/Breakout", frame_cap=100)
+    for name in ("minatar/Breakout", "own/Walk"):
+        with pytest.raises(ValueError, match=f"{name} runs inside the compiled program, not on the host"):
+            make_game(name, 0)
