@@ -92,8 +92,8 @@ class AgentConfig:
 
         The rest they carry as arrays: learning rates, question networks and features.
         """
-        plain = {"learning_rate": 1.0, "c": 1.0, "tasks": "a2c", "stop_gradient": False}
-        settings = [each.name if isinstance(each, QuestionSettings) else each for each in self.auxiliary]
+        plain = {"learning_rate": 1.0, "c": (1.0,), "tasks": "a2c", "stop_gradient": False}
+        settings = [each.name if _carries_its_settings(each) else each for each in self.auxiliary]
         return dataclasses.replace(self, **plain), self.stop_gradient, tuple(settings)
 
     def to_data(self) -> dict[str, Any]:
@@ -126,6 +126,11 @@ def _resolve(tasks: str | TaskSettings | Sequence[str | TaskSettings]) -> tuple[
         else:
             resolved.append(TASKS[each]())
     return tuple(resolved)
+
+
+def _carries_its_settings(settings: TaskSettings) -> bool:
+    """Whether all that the settings decide are arrays of the agent. Of a task made in another way that is not known."""
+    return isinstance(settings, QuestionSettings) and type(settings).make is QuestionSettings.make
 
 
 def _read_task(data: Any) -> TaskSettings:

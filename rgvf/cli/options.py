@@ -13,7 +13,7 @@ from rgvf.agents import MAIN, AgentConfig
 from rgvf.cli.errors import CommandError
 from rgvf.messages import os_error
 from rgvf.questions import QuestionNetwork
-from rgvf.runs import RunConfig
+from rgvf.runs import MAY_CHANGE, RunConfig
 from rgvf.settings import field_docs, field_types
 from rgvf.tasks import TASKS, ActorCriticSettings, GivenQuestions, TaskSettings
 
@@ -73,6 +73,13 @@ def config_of(options: Any) -> RunConfig:
     run = {f.name: getattr(options, f.name) for f in dataclasses.fields(RunConfig) if f.name not in _NESTED}
     config = AgentConfig(tasks, actor_critic=ActorCriticSettings(**critic), **agent)
     return RunConfig(agent=config, **run)
+
+
+def changed_config(saved: RunConfig, options: Any) -> RunConfig:
+    """The configuration of a run that is resumed with these options."""
+    may_change = {name: getattr(options, name) for name in MAY_CHANGE}
+    same = dataclasses.replace(options, out=None, **{name: getattr(saved, name) for name in MAY_CHANGE})
+    return dataclasses.replace(saved, **may_change) if same == options_of(saved) else config_of(options)
 
 
 def _with_network_text(settings: TaskSettings) -> TaskSettings:

@@ -50,13 +50,13 @@ def _train(arguments: list[str]) -> None:
 
 
 def _resume(out: Path, arguments: list[str]) -> None:
-    from rgvf.cli.options import config_of, option_type, options_of
+    from rgvf.cli.options import changed_config, option_type, options_of
     from rgvf.runs import RunFolder, resume
 
     with command_errors():
         _, saved = RunFolder.open(out)
         options = parse(option_type(), arguments, "rgvf train --resume", default=options_of(saved))
-        config = config_of(options)
+        config = changed_config(saved, options)
         _run(out, lambda stop: resume(out, config, should_stop=stop))
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from rgvf.features import Touch
 from rgvf.questions import discounted_sum, full_tree
-from rgvf.studies import FolderError, find_study, grid_random, grid_touch, run_study
+from rgvf.studies import Conclusion, FolderError, find_study, grid_random, grid_touch, run_study
 from rgvf.studies.claims import beats, falls, matches
 from rgvf.studies.curves import Curves
 from rgvf.studies.folder import StudyFolder
@@ -118,23 +118,42 @@ def test_a_damaged_result_is_run_again(touch_twice):
     whole, *_ = touch_twice
     path = whole / "results" / "tree-1.json"
     good = path.read_bytes()
-    result = json.loads(good)
+    path.write_bytes(good[: len(good) // 2])
+    recorder = Recorder()
+    run_study(find_study("grid-touch"), SMALL, whole, ["random", "tree-1"], recorder)
+    assert recorder.ran == ["tree-1"]
+    assert path.read_bytes() == good
+
+
+def test_a_result_of_another_form_counts_as_damaged(touch_twice, tmp_path, monkeypatch):
+    study = find_study("grid-touch")
+    good = json.loads((touch_twice[0] / "results" / "tree-1.json").read_text())
+    monkeypatch.setattr(study, "run", lambda *_: {"tree-1": Curves.from_data(good)})
+    monkeypatch.setattr(study, "conclude", lambda *_: Conclusion([], [], []))
+    run_study(study, SMALL, tmp_path, ["tree-1"])
+    path = tmp_path / "results" / "tree-1.json"
+    assert json.loads(path.read_text()) == good
     damaged = [
-        result | {"values": 3},
-        result | {"frames": [], "values": [[], []]},
-        result | {"values": result["values"][:1]},
-        result | {"frames": [each - 1 for each in result["frames"]]},
-        result | {"identity": {"variant": "tree-2"}},
-        result | {"arrays": None},
-        result | {"arrays": {}},
-        result | {"arrays": {"values": [[0.0] * 8] * 2}},
+        {},
+        [],
+        good | {"values": 3},
+        good | {"frames": [], "values": [[], []]},
+        good | {"values": good["values"][:1]},
+        good | {"frames": [each - 1 for each in good["frames"]]},
+        good | {"identity": {"variant": "tree-2"}},
+        good | {"arrays": None},
+        good | {"arrays": {}},
+        good | {"arrays": {"values": [[0.0] * 8] * 2}},
     ]
-    for bad in (good[: len(good) // 2], b"", b"{}", b"[]", *(json.dumps(each).encode() for each in damaged)):
-        path.write_bytes(bad)
+    for text in ("", *map(json.dumps, damaged)):
+        path.write_text(text)
         recorder = Recorder()
-        run_study(find_study("grid-touch"), SMALL, whole, ["random", "tree-1"], recorder)
-        assert recorder.ran == ["tree-1"]
-        assert path.read_bytes() == good
+        run_study(study, SMALL, tmp_path, ["tree-1"], recorder)
+        assert (recorder.kept, recorder.ran) == ([], ["tree-1"])
+        assert json.loads(path.read_text()) == good
+    recorder = Recorder()
+    run_study(study, SMALL, tmp_path, ["tree-1"], recorder)
+    assert (recorder.kept, recorder.ran) == (["tree-1"], [])
 
 
 def test_another_study_or_other_settings_in_the_folder_are_refused(touch_twice):

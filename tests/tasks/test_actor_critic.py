@@ -1,79 +1,25 @@
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rgvf.agents import A2CTask
-from rgvf.auxiliary import View
-from rgvf.auxiliary.returns import segment_returns
 from rgvf.networks import DenseRepresentation
-from rgvf.trajectory import Trajectory
+from rgvf.spec import EnvironmentSpec
+from rgvf.tasks import ActorCriticTask, View
+from tests.tasks.test_returns import B, T, episodes, slow_returns
 
-T, B, SHAPE, ACTIONS = 6, 3, (4,), 3
+SHAPE, ACTIONS = (4,), 3
 
 
 @pytest.fixture(scope="module")
 def batch():
-    """Environment 0 runs through; 1 terminates at t = 1; 2 is truncated at t = 2. A dummy step follows each end."""
-    rng = np.random.default_rng(0)
-    terminal = np.zeros((T, B), bool)
-    terminal[1, 1] = True
-    first = np.zeros((T + 1, B), bool)
-    first[3, 1] = first[4, 2] = True
-    return Trajectory(
-        jnp.asarray(rng.normal(size=(T + 1, B, *SHAPE)), jnp.float32),
-        jnp.asarray(rng.integers(ACTIONS, size=(T, B)), jnp.int32),
-        jnp.asarray(rng.normal(size=(T, B)), jnp.float32),
-        jnp.asarray(terminal),
-        jnp.asarray(first),
-    )
-
-
-def slow_returns(batch, values, discount):
-    """Forwards from every step, reward by reward, until something ends the sum."""
-    returns = np.full((T, B), np.nan)
-    for b in range(B):
-        for t in range(T):
-            if batch.first[t + 1, b]:
-                continue
-            total, weight, s = 0.0, 1.0, t
-            while True:
-                total += weight * float(batch.reward[s, b])
-                weight *= discount
-                if batch.terminal[s, b]:
-                    break
-                if s + 1 == T or batch.first[s + 2, b]:  # the segment ends, or the episode was cut off here
-                    total += weight * float(values[s + 1, b])
-                    break
-                s += 1
-            returns[t, b] = total
-    return returns
-
-
-def test_returns(batch):
-    values = jnp.asarray(np.random.default_rng(1).normal(size=(T + 1, B)), jnp.float32)
-    expected = slow_returns(batch, values, 0.9)
-    returns = np.asarray(segment_returns(batch, batch.reward, values[1:], 0.9))
-    real = ~np.isnan(expected)
-    assert real.sum() == T * B - 2
-    np.testing.assert_allclose(returns[real], expected[real], rtol=1e-4)
-
-
-def test_returns_by_hand():
-    # Rewards 1, 2, 4 and then the value 8, at discount ½: 1 + 1 + 1 + 1; 2 + 2 + 2; 4 + 4.
-    flat = Trajectory(
-        jnp.zeros((4, 1, 1)), jnp.zeros((3, 1), int), jnp.array([[1.0], [2.0], [4.0]]), jnp.zeros((3, 1), bool),
-        jnp.zeros((4, 1), bool),
-    )  # fmt: skip
-    values = jnp.array([[0.0], [0.0], [0.0], [8.0]])
-    np.testing.assert_allclose(segment_returns(flat, flat.reward, values[1:], 0.5)[:, 0], [4, 6, 8])
+    return episodes(EnvironmentSpec(SHAPE, "float32", ("left", "stay", "right")))
 
 
 @pytest.fixture(scope="module")
 def agent():
     representation = DenseRepresentation(jax.random.key(0), SHAPE, (8, 5))
-    task = A2CTask(ACTIONS, discount=0.9, entropy=0.02, value_weight=0.5, hidden=6)
+    task = ActorCriticTask(ACTIONS, discount=0.9, entropy=0.02, value_weight=0.5, hidden=6)
     params, _ = task.init(jax.random.key(1), representation)
     return task, params, representation
 
@@ -131,7 +77,7 @@ def test_loss_and_gradient_equal_a_plain_computation(agent, batch):
             np.testing.assert_allclose(where(gradient)[place], (two[0] - two[1]) / (2 * step), rtol=1e-2, atol=1e-5)
 
 
-def test_dummy_steps_teach_nothing(agent, batch):
+def test_reset_steps_teach_nothing(agent, batch):
     _, params, _ = agent
     changed = batch._replace(action=batch.action.at[2, 1].set((batch.action[2, 1] + 1) % ACTIONS))
     assert loss_of(agent, batch, params) == loss_of(agent, changed, params)

@@ -4,41 +4,34 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rgvf.auxiliary import GVFTask, View, questions
 from rgvf.features import RandomLinear
 from rgvf.networks import DenseRepresentation
 from rgvf.questions import random_network
-from rgvf.trajectory import Trajectory
+from rgvf.spec import EnvironmentSpec
+from rgvf.tasks import AnswersTask, View, question_arrays
+from tests.helpers import trajectory
 
 T, B, SHAPE, ACTIONS = 5, 3, (4,), 3
+SPEC = EnvironmentSpec(SHAPE, "float32", ("left", "stay", "right"))
 
 
 @pytest.fixture(scope="module")
 def case():
-    """A task, its head and questions, and a batch with ends of episodes and dummy steps in it."""
+    """A task, its head and questions, and a batch with terminal and reset steps."""
     feature = RandomLinear(jax.random.key(0), SHAPE, 2)
     network = random_network(feature.names, ACTIONS, discount=0.7, depth=2, repeat=3, seed=0)
-    task = GVFTask(questions(network, feature, gradient_scale=0.5), hidden=6)
+    task = AnswersTask(question_arrays(network, feature, gradient_scale=0.5), hidden=6)
     representation = DenseRepresentation(jax.random.key(1), SHAPE, (8, 5))
     head, state = task.init(jax.random.key(2), representation)
-    rng = np.random.default_rng(0)
-    terminal = np.zeros((T, B), bool)
-    terminal[1, 0] = terminal[3, 2] = True
-    first = np.zeros((T + 1, B), bool)
-    first[3, 0] = first[5, 2] = first[0, 1] = True  # the step after an end leads to a first observation
-    trajectory = Trajectory(
-        observation=jnp.asarray(rng.normal(size=(T + 1, B, *SHAPE)), jnp.float32),
-        action=jnp.asarray(rng.integers(ACTIONS, size=(T, B)), jnp.int32),
-        reward=jnp.zeros((T, B)),
-        terminal=jnp.asarray(terminal),
-        first=jnp.asarray(first),
+    batch = trajectory(
+        SPEC, steps=T, environments=B, terminal=[(1, 0), (3, 2)], first=[(3, 0), (5, 2), (0, 1)], reward=0.0
     )
-    return task, network, feature, representation, head, state, trajectory
+    return task, network, feature, representation, head, state, batch
 
 
-def loss_of(case, head, representation, trajectory=None):
-    task, *_, state, batch = case
-    batch = batch if trajectory is None else trajectory
+def loss_of(case, head, representation, batch=None):
+    task, *_, state, own_batch = case
+    batch = own_batch if batch is None else batch
     view = View(batch, representation, representation.unroll(batch))
     return task.loss(head, state, view, jax.random.key(0))[0]
 
@@ -119,7 +112,7 @@ def test_nodes_whose_action_was_not_taken_get_no_gradient(case):
         assert silent == (condition not in (None, 0)), network.predictions[i]
 
 
-def test_dummy_steps_teach_nothing(case):
+def test_reset_steps_teach_nothing(case):
     _, _, _, representation, head, _, batch = case
     changed = batch._replace(action=batch.action.at[2, 0].add(1) % ACTIONS)  # the step after the end at t = 1
     assert loss_of(case, head, representation) == loss_of(case, head, representation, changed)
@@ -132,4 +125,4 @@ def test_dummy_steps_teach_nothing(case):
 def test_questions_about_other_features_are_refused():
     feature = RandomLinear(jax.random.key(0), SHAPE, 2)
     with pytest.raises(ValueError, match="'f0'"):
-        questions(random_network(2, 2, depth=1, repeat=1, seed=0), feature)
+        question_arrays(random_network(2, 2, depth=1, repeat=1, seed=0), feature)

@@ -3,16 +3,16 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rgvf.agents import AgentConfig, Learner, World, make_learner
-from rgvf.auxiliary import CURLTask, View
-from rgvf.auxiliary.curl import contrastive_loss, crop
+from rgvf.agents import AgentConfig, Learner
 from rgvf.networks import DenseRepresentation
-from rgvf.trajectory import Trajectory
+from rgvf.spec import EnvironmentSpec
+from rgvf.tasks import CURLSettings, CURLTask, View
+from rgvf.tasks.curl import contrastive_loss, crop
+from tests.helpers import ATARI, SMALL_IMAGE, learner_of, trajectory
 
 
 def test_the_paper_s_layers():
-    world = World((84, 84, 4), ("a", "b", "c"), stacked=True)
-    learner = make_learner(AgentConfig(name="curl"), world, 0)
+    learner = learner_of(AgentConfig("curl"), ATARI)
     assert getattr(learner.tasks[1].task, "margin", None) == 4
     agent = jax.eval_shape(lambda: learner.init(jax.random.key(0)))
     params = agent.modules["curl"]
@@ -36,33 +36,21 @@ def test_a_crop_is_a_random_window_padded_back_in_the_middle():
     assert corners == {(y, x) for y in range(5) for x in range(5)}
 
 
-def batch(seed=0, steps=3, envs=2):
-    rng = np.random.default_rng(seed)
-    first = np.zeros((steps + 1, envs), bool)
-    first[2, 1] = True  # step 1 of environment 1 is a dummy
-    return Trajectory(
-        jnp.asarray(rng.normal(size=(steps + 1, envs, 3, 3, 1)), jnp.float32),
-        jnp.zeros((steps, envs), jnp.int32),
-        jnp.zeros((steps, envs)),
-        jnp.zeros((steps, envs), bool),
-        jnp.asarray(first),
-    )
-
-
 def normalised(x):
     return (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5)
 
 
 @pytest.mark.parametrize(("layer_norm", "scale"), [(False, 1.0), (True, 0.1)])
-def test_the_loss_is_what_a_plain_computation_gives(layer_norm, scale):
-    """Without a margin there is nothing random in it."""
+def test_the_loss_equals_a_plain_computation(layer_norm, scale):
+    """Without a margin nothing is random."""
     task = CURLTask(margin=0, hidden=5, outputs=4, layer_norm=layer_norm, logit_scale=scale)
     representation = DenseRepresentation(jax.random.key(0), (3, 3, 1), (6,))
     params, _ = task.init(jax.random.key(1), representation)
     older = DenseRepresentation(jax.random.key(2), (3, 3, 1), (6,))
     _, state = task.init(jax.random.key(3), older)
-    trajectory = batch()
-    view = View(trajectory, representation, representation.unroll(trajectory))
+    # Step 1 of environment 1 is a reset step.
+    batch = trajectory(EnvironmentSpec((3, 3, 1), "float32", ("a", "b")), first=[(2, 1)])
+    view = View(batch, representation, representation.unroll(batch))
     loss, after, metrics = task.loss(params, state, view, jax.random.key(4))
 
     def encode(representation, encoder, sample):
@@ -76,10 +64,10 @@ def test_the_loss_is_what_a_plain_computation_gives(layer_norm, scale):
     samples = [(t, b) for t in range(3) for b in range(2) if (t, b) != (1, 1)]
     total, right = 0.0, 0
     for t, b in samples:
-        query = encode(representation, params.encoder, trajectory.observation[t, b])
+        query = encode(representation, params.encoder, batch.observation[t, b])
         logits = []
         for other in samples:
-            key = encode(state.representation, state.encoder, trajectory.observation[other])
+            key = encode(state.representation, state.encoder, batch.observation[other])
             logits.append(scale * query @ np.asarray(params.similarity) @ key)
         own = samples.index((t, b))
         total += np.log(np.sum(np.exp(logits))) - logits[own]
@@ -100,25 +88,16 @@ def test_labels_are_the_diagonal():
     np.testing.assert_allclose(contrastive_loss(logits, jnp.array([True, True])), expected, rtol=1e-6)
 
 
-@jax.numpy_dtype_promotion("standard")  # for Optax
 def test_the_key_encoder_follows_the_agent_and_gets_no_gradient():
-    world = World((10, 10, 2), ("a", "b"))
-    learner = make_learner(AgentConfig(name="curl", hidden=8, curl_outputs=4, curl_step=0.25), world, 0)
+    learner = learner_of(AgentConfig(CURLSettings(outputs=4, step=0.25), hidden=8), SMALL_IMAGE)
     agent = learner.init(jax.random.key(0))
-    rng = np.random.default_rng(0)
-    trajectory = Trajectory(
-        jnp.asarray(rng.integers(0, 256, size=(4, 2, 10, 10, 2)), jnp.uint8),
-        jnp.zeros((3, 2), jnp.int32),
-        jnp.asarray(rng.normal(size=(3, 2)), jnp.float32),
-        jnp.zeros((3, 2), bool),
-        jnp.zeros((4, 2), bool),
-    )
+    batch = trajectory(SMALL_IMAGE)
     update = jax.jit(Learner(learner.representation, learner.tasks[1:]).update)
-    after, _ = update(agent, trajectory, jax.random.key(1))
+    after, _ = update(agent, batch, jax.random.key(1))
     assert bool(jnp.any(agent.modules["curl"].similarity != after.modules["curl"].similarity))
     for old, new in zip(*(jax.tree.leaves(each.task_states["curl"]) for each in (agent, after)), strict=True):
         np.testing.assert_array_equal(old, new)  # it began as a copy, and what it follows had not moved yet
-    later, _ = update(after, trajectory, jax.random.key(2))
+    later, _ = update(after, batch, jax.random.key(2))
     followed = after.modules["representation"], after.modules["curl"].encoder
     for old, new, target in zip(
         *map(jax.tree.leaves, (after.task_states["curl"], later.task_states["curl"], followed)), strict=True

@@ -1,22 +1,26 @@
-"""What agents are asked: the baselines that are question networks, and networks of one's own."""
+"""The question networks that are not random: the baselines, and networks of the user."""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rgvf.agents import AgentConfig, World, make_learner, make_questions
-from rgvf.auxiliary import View
-from rgvf.features import RandomPatches
+from rgvf.agents import AgentConfig
+from rgvf.features import RandomPatches, make_features
 from rgvf.questions import QuestionNetwork, mask, multi_horizon_values, targets
-from rgvf.trajectory import Trajectory, Transition
+from rgvf.tasks import GivenQuestions, MultiHorizonValues, RewardPrediction, TerminationPrediction, View
+from rgvf.trajectory import Transition
+from tests.helpers import SMALL_IMAGE, VECTOR, learner_of, trajectory
 
-WORLD = World((10, 10, 2), ("left", "stay", "right"))
+
+def questions(settings, spec=SMALL_IMAGE, seed=0):
+    network = settings.make_network(spec, seed)
+    return network, settings.make_features(network, spec, seed)
 
 
 def test_multi_horizon_values_have_ten_targets():
     """y_k(t) → R + γ_k · y_k(t+1), γ = 0, 1 − 1/10, …, 1 − 1/90; only R where the episode ends."""
-    network, features = make_questions(AgentConfig(name="mhvp"), WORLD, 0, "mhvp")
+    network, features = questions(MultiHorizonValues())
     discounts = [0.0, 0.9, 0.95, 1 - 1 / 30, 0.975, 0.98, 1 - 1 / 60, 1 - 1 / 70, 0.9875, 1 - 1 / 90]
     assert network == multi_horizon_values(discounts)
     reward = jnp.array([0.5, -1.0])
@@ -29,7 +33,7 @@ def test_multi_horizon_values_have_ten_targets():
 
 
 def test_mhvp_can_have_1024_predictions():
-    network, _ = make_questions(AgentConfig(name="mhvp", horizons=1024), WORLD, 0, "mhvp")
+    network, _ = questions(MultiHorizonValues(horizons=1024))
     discounts = [weight for source, target, weight in network.edges if source == target]
     assert network.n_predictions == 1024
     assert discounts == sorted(discounts)
@@ -37,22 +41,22 @@ def test_mhvp_can_have_1024_predictions():
 
 
 @pytest.mark.parametrize(
-    ("name", "reward", "terminal", "answers_next", "expected"),
+    ("settings", "reward", "terminal", "next_answer", "expected"),
     [
-        ("reward-prediction", 0.5, False, 9.0, 0.5),
-        ("reward-prediction", 0.5, True, 9.0, 0.5),
-        ("termination-prediction", 0.5, False, 9.0, 10.0),
-        ("termination-prediction", 0.5, True, 9.0, 1.0),
+        (RewardPrediction(), 0.5, False, 9.0, 0.5),
+        (RewardPrediction(), 0.5, True, 9.0, 0.5),
+        (TerminationPrediction(), 0.5, False, 9.0, 10.0),
+        (TerminationPrediction(), 0.5, True, 9.0, 1.0),
     ],
 )
-def test_what_unreal_and_kartal_ask(name, reward, terminal, answers_next, expected):
-    network, features = make_questions(AgentConfig(name=name), WORLD, 0, name)
+def test_targets_of_reward_and_termination_prediction(settings, reward, terminal, next_answer, expected):
+    network, features = questions(settings)
     step = Transition(jnp.zeros((1, 10, 10, 2)), jnp.array([0]), jnp.array([reward]), jnp.zeros((1, 10, 10, 2)))
-    got = targets(network.table, np.asarray(features(step)), np.array([[answers_next]]), np.array([terminal]))
+    got = targets(network.table, np.asarray(features(step)), np.array([[next_answer]]), np.array([terminal]))
     np.testing.assert_allclose(got, [[expected]])
 
 
-OWN = QuestionNetwork(
+GIVEN = QuestionNetwork(
     features=["pixel-change/7", "reward", "random-patches/2", "constant"],
     predictions={"flicker": "right", "gain": None, "patch": "left", "time": None},
     edges=[
@@ -68,63 +72,65 @@ OWN = QuestionNetwork(
 )
 
 
-def test_a_network_of_one_s_own_is_asked_with_the_features_and_actions_that_it_names(tmp_path):
-    config = AgentConfig(questions=str(OWN.save(tmp_path / "own.json")), feature_scale=2.0)
-    network, features = make_questions(config, WORLD, seed=3)
-    assert network.actions == WORLD.actions
+def test_a_given_network_has_the_features_and_actions_that_it_names():
+    network, features = questions(GivenQuestions.of(GIVEN, feature_scale=2.0), seed=3)
+    assert network.actions == SMALL_IMAGE.actions
     assert [c if c is None else network.actions[c] for c in network.conditions] == ["right", None, "left", None]
-    assert features.names == OWN.features
+    assert features.names == GIVEN.features
 
     rng = np.random.default_rng(0)
     before, after = rng.integers(0, 256, size=(2, 10, 10, 2)).astype(np.uint8)
     got = features(Transition(jnp.asarray(before), jnp.array(0), jnp.array(0.25), jnp.asarray(after)))
     change = after / 255.0 - before / 255.0
-    _, patches = make_questions(AgentConfig(feature_scale=2.0), WORLD, seed=3)
+    patches = make_features(["random-patches/0"], SMALL_IMAGE, seed=3, scale=2.0)
     assert isinstance(patches, RandomPatches)
     weight = np.asarray(patches.weight[0]).reshape(5, 5, 2)  # 10 pixels have two patches of 5 to a side
     expected = [np.abs(change[0, 7]).mean(), 0.25, abs((weight * change[5:, :5]).sum()), 1.0]
     np.testing.assert_allclose(got, expected, rtol=1e-5)
 
 
-def test_it_can_be_learned(tmp_path):
-    config = AgentConfig(questions=str(OWN.save(tmp_path / "own.json")), hidden=8)
-    learner = make_learner(config, WORLD, 0)
+def test_a_given_network_can_be_read_from_a_file(tmp_path):
+    path = GIVEN.save(tmp_path / "questions.json")
+    assert GivenQuestions(path.read_text()) == GivenQuestions.of(GIVEN)
+
+
+def test_a_given_network_can_be_learned():
+    learner = learner_of(AgentConfig(GivenQuestions.of(GIVEN), hidden=8), SMALL_IMAGE)
     agent = learner.init(jax.random.key(0))
-    assert agent.modules["rgvf"].output.weight.shape == (8, 4)
-    rng = np.random.default_rng(0)
-    trajectory = Trajectory(
-        jnp.asarray(rng.integers(0, 256, size=(4, 2, 10, 10, 2)), jnp.uint8),
-        jnp.asarray(rng.integers(3, size=(3, 2)), jnp.int32),
-        jnp.zeros((3, 2)),
-        jnp.zeros((3, 2), bool),
-        jnp.zeros((4, 2), bool),
-    )
+    head, state = agent.modules["questions"], agent.task_states["questions"]
+    assert head.output.weight.shape == (8, 4)
+    batch = trajectory(SMALL_IMAGE, reward=0.0)
     representation = agent.modules["representation"]
-    view = View(trajectory, representation, representation.unroll(trajectory))
-    loss, _, _ = learner.tasks[1].task.loss(agent.modules["rgvf"], agent.task_states["rgvf"], view, jax.random.key(0))
+    view = View(batch, representation, representation.unroll(batch))
+    loss, _, _ = learner.tasks[1].task.loss(head, state, view, jax.random.key(0))
     assert np.isfinite(loss)
 
 
 @pytest.mark.parametrize(
     ("feature", "action", "said"),
     [
-        ("touch", None, "no feature 'touch' here; there are reward, constant, random-patches/0"),
+        ("touch", None, "no feature 'touch' here; choose from reward, constant, random-patches/0"),
         ("reward/1", None, "no feature 'reward/1'"),
         ("pixel-change/100", None, "no feature 'pixel-change/100': the last of its kind is pixel-change/99"),
         ("pixel-change", None, "no feature 'pixel-change'"),
         ("random-linear/-1", None, "no feature"),
-        ("reward", "jump", "the action 'jump'; there are left, stay, right"),
+        ("reward", "jump", "the action 'jump'; the environment has left, stay, right"),
     ],
 )
-def test_what_this_world_does_not_have_is_refused(tmp_path, feature, action, said):
+def test_what_the_environment_does_not_have_is_refused(feature, action, said):
     network = QuestionNetwork([feature], {"x": action}, [("x", feature)], [action] if action else [])
-    config = AgentConfig(questions=str(network.save(tmp_path / "own.json")))
     with pytest.raises(ValueError, match=said):
-        make_questions(config, WORLD, 0)
+        questions(GivenQuestions.of(network))
 
 
-def test_pixel_change_needs_an_image(tmp_path):
+def test_pixel_change_needs_an_image():
     network = QuestionNetwork(["pixel-change/0"], ["x"], [("x", "pixel-change/0")])
-    config = AgentConfig(questions=str(network.save(tmp_path / "own.json")))
     with pytest.raises(ValueError, match="pixel-change needs an image"):
-        make_questions(config, World((4,), ("a",)), 0)
+        questions(GivenQuestions.of(network), VECTOR)
+
+
+def test_the_task_needs_a_network():
+    with pytest.raises(ValueError, match="`questions` needs a question network"):
+        questions(GivenQuestions())
+    with pytest.raises(ValueError, match="not a question network|not valid JSON"):
+        questions(GivenQuestions("not a network"))

@@ -4,31 +4,32 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rgvf.agents import AgentConfig, World, make_learner
-from rgvf.auxiliary import PixelControlTask, View
-from rgvf.auxiliary.pixel_control import PixelQ
+from rgvf.agents import AgentConfig
 from rgvf.features import PixelChange
 from rgvf.networks import DenseRepresentation
+from rgvf.spec import EnvironmentSpec
+from rgvf.tasks import PixelControlTask, View
+from rgvf.tasks.pixel_control import PixelQ
 from rgvf.trajectory import Trajectory, Transition
+from tests.helpers import ATARI, learner_of
+
+LAB = EnvironmentSpec((72, 96, 3), "uint8", ("left", "forward", "right", "fire"))
 
 ACTIONS = 3
 
 
 def test_the_paper_s_layers():
     """2592 → 32×9×9 → |A|×20×20 on Atari; from 32×8×9 to 18×20 on DeepMind Lab."""
-    for world, hidden, cells in (
-        (World((84, 84, 4), ("a", "b", "c"), stacked=True), (2592, 9, 9), (20, 20)),
-        (World((72, 96, 3), ("a", "b", "c")), (2304, 8, 9), (18, 20)),
-    ):
-        learner = make_learner(AgentConfig(name="pixel-control"), world, 0)
+    for spec, hidden, cells in ((ATARI, (2592, 9, 9), (20, 20)), (LAB, (2304, 8, 9), (18, 20))):
+        learner = learner_of(AgentConfig("pixel-control"), spec)
         agent = eqx.filter_eval_shape(learner.init, jax.random.key(0))
         head = agent.modules["pixel-control"]
         assert head.hidden.weight.shape == (agent.modules["representation"].size, hidden[0])
         assert (head.rows, head.columns) == hidden[1:]
-        assert head.advantage.weight.shape == (4, 4, 32, 3)
+        assert head.advantage.weight.shape == (4, 4, 32, 4)
         assert head.value.weight.shape == (4, 4, 32, 1)
         states = jax.ShapeDtypeStruct((2, 5, head.hidden.weight.shape[0]), jnp.float32)
-        assert eqx.filter_eval_shape(head, states).shape == (2, 5, cells[0] * cells[1], 3)
+        assert eqx.filter_eval_shape(head, states).shape == (2, 5, cells[0] * cells[1], 4)
 
 
 def test_action_values_are_the_dueling_combination_of_two_deconvolutions():
@@ -72,14 +73,14 @@ def test_features_are_the_mean_absolute_change_of_the_newest_frame_in_each_cell(
     ("shape", "cell", "rows", "columns"),
     [((72, 96, 3), 4, 18, 20), ((10, 10, 4), 1, 10, 10), ((210, 160, 3), 8, 20, 20), ((64, 64, 3), 3, 20, 20)],
 )
-def test_cells_suit_the_image(shape, cell, rows, columns):
+def test_cells_by_the_size_of_the_image(shape, cell, rows, columns):
     cells = PixelChange(shape)
     assert (cells.cell, cells.rows, cells.columns) == (cell, rows, columns)
     assert len(cells.names) == rows * columns
 
 
-def test_the_loss_of_a_case_worked_out_by_hand():
-    """One environment, three steps, an episode that ends with the second; then a dummy step and another one."""
+def test_the_loss_by_hand():
+    """An episode of two steps, a reset step, and two steps of the next episode."""
     discount = 0.5
     task = PixelControlTask(PixelChange((4, 4, 1)), n_actions=2, discount=discount)
     representation = DenseRepresentation(jax.random.key(0), (4, 4, 1), (3,))
@@ -88,12 +89,12 @@ def test_the_loss_of_a_case_worked_out_by_hand():
     head = jax.tree.map(jnp.zeros_like, head)
     head = eqx.tree_at(lambda h: (h.value.bias, h.advantage.bias), head, (jnp.array([1.0]), jnp.array([0.5, -0.1])))
     observation = np.zeros((6, 1, 4, 4, 1), np.float32)
-    # Changes of cell (0, 0): 2, 3, (dummy), 0, 4; no other cell ever changes.
+    # Changes of cell (0, 0): 2, 3, (reset), 0, 4; no other cell ever changes.
     observation[:, 0, 0, 0, 0] = [0, 2, 5, 1, 1, 5]
     first = np.array([0, 0, 0, 1, 0, 0], bool)[:, None]
     terminal = np.array([0, 1, 0, 0, 0], bool)[:, None]
     action = np.array([0, 1, 0, 0, 1], np.int32)[:, None]
-    reward = np.full((5, 1), 7.0, np.float32)  # of no concern
+    reward = np.full((5, 1), 7.0, np.float32)  # not used
     trajectory = Trajectory(*map(jnp.asarray, (observation, action, reward, terminal, first)))
     view = View(trajectory, representation, representation.unroll(trajectory))
 

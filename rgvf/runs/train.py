@@ -1,0 +1,199 @@
+"""Training: start a run, resume one, or train several in one program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TypeAlias
+
+from rgvf.environments import Environment, find_environment
+from rgvf.environments.workers import WorkerError
+from rgvf.loops import DeviceLoop, JointLoop
+from rgvf.messages import SILENT
+from rgvf.runs.config import RunConfig, differences
+from rgvf.runs.folder import Networks, RunError, RunFolder
+from rgvf.runs.progress import RunListener, RunProgress
+from rgvf.runs.run import Run, prepare
+from rgvf.runs.trained_agent import TrainedAgent, load
+from rgvf.signals import GracefulStop
+
+ShouldStop: TypeAlias = Callable[[], bool]
+MAY_CHANGE = {"frames", "processes", "wandb"}
+"""Settings that may differ when a run is resumed."""
+
+
+def train(
+    config: RunConfig,
+    out: str | Path | None = None,
+    *,
+    progress: bool | RunListener = True,
+    should_stop: ShouldStop | None = None,
+    environment: Environment | None = None,
+) -> TrainedAgent:
+    """Train agents in a new folder; returns the agent of the first seed.
+
+    Args:
+        config: the run.
+        out: the folder; runs/ENV-AGENT-SEED by default.
+        progress: show progress on the terminal, or report it to a listener.
+        should_stop: called between updates; where it returns true, the run ends early with a checkpoint. By default
+            Ctrl-C and SIGTERM do so, and then raise KeyboardInterrupt.
+        environment: one in JAX that `config.env` names own/NAME.
+
+    Raises:
+        RunError: the folder cannot be used, or something broke; `resume` continues from the last checkpoint.
+        ValueError: the configuration does not suit the environment. Nothing is written then.
+    """
+    out = default_folder(config) if out is None else Path(out)
+    with ExitStack() as opened:
+        networks = prepare(config, environment)
+        listener = opened.enter_context(_listener(progress))
+        folder = opened.enter_context(RunFolder.create(out, config, networks))
+        run = opened.enter_context(Run(config, folder, networks, listener, environment))
+        advance([run], opened.enter_context(_stop_signal(should_stop)))
+    return load(out, environment=environment)
+
+
+def resume(
+    out: str | Path,
+    config: RunConfig | None = None,
+    *,
+    progress: bool | RunListener = True,
+    should_stop: ShouldStop | None = None,
+    environment: Environment | None = None,
+) -> TrainedAgent:
+    """Continue a run exactly where its last checkpoint was written; returns the agent of the first seed.
+
+    Args:
+        out: the run's folder.
+        config: the run's own by default; another one may only have more frames, and other `processes` and `wandb`.
+        progress, should_stop, environment: as for `train`.
+
+    Raises:
+        RunError: there is no such run, or something broke.
+        ValueError: `config` belongs to another run.
+    """
+    with ExitStack() as opened:
+        folder, config = _open(Path(out), config)
+        listener = opened.enter_context(_listener(progress))
+        opened.enter_context(folder)
+        run = opened.enter_context(Run(config, folder, folder.load_networks(config), listener, environment))
+        run.restore()
+        advance([run], opened.enter_context(_stop_signal(should_stop)))
+    return load(out, environment=environment)
+
+
+def train_together(
+    runs: Mapping[str, RunConfig] | Mapping[Path, RunConfig],
+    *,
+    listeners: Sequence[RunListener] | None = None,
+    should_stop: ShouldStop | None = None,
+    environment: Environment | None = None,
+) -> bool:
+    """Start several runs, or resume those begun, in one compiled program; returns whether all are finished.
+
+    Each is an ordinary run with its own folder, and ends as it would alone, up to rounding. Runs that differ only in
+    what agents carry as arrays (learning rate, c, question networks) are one batch.
+
+    Args:
+        runs: the configuration of each run, by its folder.
+        listeners: one for each run; nothing is shown by default.
+        should_stop, environment: as for `train`.
+
+    Raises:
+        ValueError: the runs do not share an environment in JAX, actors, steps and clip_rewards; or a folder holds
+            another run.
+    """
+    if len({(each.env, each.actors, each.steps, each.clip_rewards) for each in runs.values()}) > 1:
+        raise ValueError("runs share a program only with the same env, actors, steps and clip_rewards")
+    prepared: list[Networks] = []
+    for config in runs.values():
+        if find_environment(config.env, environment) is None:
+            raise ValueError(f"{config.env} does not run inside the compiled program: train its runs one by one")
+        prepared.append(prepare(config, environment))
+    with ExitStack() as opened:
+        started: list[Run] = []
+        listeners = listeners or [SILENT] * len(runs)
+        for (path, config), networks, listener in zip(runs.items(), prepared, listeners, strict=True):
+            begun = (Path(path) / "config.json").exists()
+            folder = _open(Path(path), config)[0] if begun else RunFolder.create(Path(path), config, networks)
+            opened.enter_context(folder)
+            run = opened.enter_context(Run(config, folder, networks, listener, environment))
+            if begun:
+                run.restore()
+            started.append(run)
+        advance(started, opened.enter_context(_stop_signal(should_stop)))
+        return all(run.finished for run in started)
+
+
+def default_folder(config: RunConfig) -> Path:
+    """runs/ENV-AGENT-SEED."""
+    mode = "-stop-gradient" if config.agent.stop_gradient else ""
+    name = f"{config.env}-{config.agent.name}{mode}-{config.seed}"
+    return Path("runs") / "".join(c if c.isalnum() or c in "_.+-" else "-" for c in name)
+
+
+def advance(runs: Sequence[Run], should_stop: ShouldStop) -> None:
+    """Train to the end, or until `should_stop`; leaves a checkpoint of each run either way."""
+    try:
+        for run in runs:
+            run.open()
+        joint: dict[tuple[int, ...], JointLoop] = {}
+        while unfinished := [run for run in runs if not run.finished]:
+            behind = min(run.updates for run in unfinished)
+            together = [run for run in unfinished if run.updates == behind]
+            updates = min(run.next_stop for run in together) - behind
+            if len(together) == 1:
+                results = [together[0].loop.advance(together[0].state, updates)]
+            else:
+                key = tuple(map(id, together))
+                joint[key] = joint.get(key) or _join(together)
+                results = joint[key].advance([run.state for run in together], updates)
+            for run, (state, progress) in zip(together, results, strict=True):
+                run.receive(state, progress)
+            stop = should_stop()
+            for run in unfinished if stop else together:
+                run.save_if_due(stop)
+            if stop:
+                break
+    except WorkerError as error:
+        raise RunError(f"{error}; continue from the last checkpoint with --resume {runs[0].folder.path}") from None
+
+
+def _join(runs: Sequence[Run]) -> JointLoop:
+    loops = [run.loop for run in runs if isinstance(run.loop, DeviceLoop)]  # all of them are
+    return JointLoop(loops, [run.config.agent.program for run in runs])
+
+
+def _open(out: Path, config: RunConfig | None) -> tuple[RunFolder, RunConfig]:
+    """A run's folder, locked, and the configuration to continue with; ValueError where that is another run's."""
+    folder, saved = RunFolder.open(out)
+    config = config or saved
+    changed = differences(saved, config)
+    wrong = [name for name in changed if name not in MAY_CHANGE or (name == "frames" and config.frames < saved.frames)]
+    if wrong:
+        listed = ", ".join("{} = {}, not {}".format(name, *changed[name]) for name in wrong)
+        raise ValueError(f"the run in {out} has {listed}; only more frames can be requested")
+    folder.lock()
+    return folder, config
+
+
+@contextmanager
+def _listener(progress: bool | RunListener) -> Iterator[RunListener]:
+    if progress is True:
+        with RunProgress() as shown:
+            yield shown
+    else:
+        yield SILENT if progress is False else progress
+
+
+@contextmanager
+def _stop_signal(should_stop: ShouldStop | None) -> Iterator[ShouldStop]:
+    """By default Ctrl-C and SIGTERM stop a run; KeyboardInterrupt is raised after its checkpoint."""
+    if should_stop is not None:
+        yield should_stop
+        return
+    with GracefulStop() as stop:
+        yield lambda: stop.requested is not None
+        stop.check()

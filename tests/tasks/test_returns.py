@@ -1,0 +1,81 @@
+"""Returns, masked means and TD losses, against plain loops."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from rgvf.tasks import masked_mean, n_step_returns, td_loss
+from tests.helpers import VECTOR, trajectory
+
+T, B = 6, 3
+
+
+def episodes(spec=VECTOR):
+    """Environment 0 runs through; 1 terminates at t = 1; 2 is truncated at t = 2. A reset step follows each end."""
+    return trajectory(spec, steps=T, environments=B, terminal=[(1, 1)], first=[(3, 1), (4, 2)])
+
+
+def slow_returns(batch, values, discount):
+    """Forwards from every step, reward by reward, until something ends the sum; NaN for reset steps."""
+    returns = np.full((T, B), np.nan)
+    for b in range(B):
+        for t in range(T):
+            if batch.first[t + 1, b]:
+                continue
+            total, weight, s = 0.0, 1.0, t
+            while True:
+                total += weight * float(batch.reward[s, b])
+                weight *= discount
+                if batch.terminal[s, b]:
+                    break
+                if s + 1 == T or batch.first[s + 2, b]:  # the segment ends, or the episode was truncated here
+                    total += weight * float(values[s + 1, b])
+                    break
+                s += 1
+            returns[t, b] = total
+    return returns
+
+
+def test_returns_equal_a_plain_loop():
+    batch = episodes()
+    values = jnp.asarray(np.random.default_rng(1).normal(size=(T + 1, B)), jnp.float32)
+    expected = slow_returns(batch, values, 0.9)
+    returns = np.asarray(n_step_returns(batch.reward, batch.discounts(0.9), values[1:], batch.last_in_segment))
+    valid = ~np.isnan(expected)
+    np.testing.assert_array_equal(valid, batch.valid)
+    assert valid.sum() == T * B - 2
+    np.testing.assert_allclose(returns[valid], expected[valid], rtol=1e-4)
+
+
+def test_returns_by_hand():
+    # Rewards 1, 2, 4 and then the value 8, at discount ½: 1 + 1 + 1 + 1; 2 + 2 + 2; 4 + 4.
+    flat = trajectory(VECTOR, environments=1, reward=[[1.0], [2.0], [4.0]])
+    values = jnp.array([[0.0], [0.0], [8.0]])
+    returns = n_step_returns(flat.reward, flat.discounts(0.5), values, flat.last_in_segment)
+    np.testing.assert_allclose(returns[:, 0], [4, 6, 8])
+
+
+def test_returns_of_several_cumulants_are_those_of_each():
+    batch = episodes()
+    rng = np.random.default_rng(2)
+    cumulants, values = jnp.asarray(rng.normal(size=(2, T, B, 4)), jnp.float32)
+    discounts, bootstrap = batch.discounts(0.9), batch.last_in_segment
+    together = n_step_returns(cumulants, discounts, values, bootstrap)
+    for k in range(4):
+        alone = n_step_returns(cumulants[..., k], discounts, values[..., k], bootstrap)
+        np.testing.assert_allclose(together[..., k], alone, rtol=1e-6)
+
+
+def test_reset_steps_count_as_zero_in_a_mean():
+    x, valid = jnp.array([[1.0, 2.0], [jnp.nan, 5.0]]), jnp.array([[True, True], [False, True]])
+    assert masked_mean(x, valid) == 2.0  # (1 + 2 + 0 + 5) / 4
+
+
+def test_td_loss_and_its_gradient_by_hand():
+    answers, target = jnp.array([[1.0, 2.0], [3.0, 4.0]]), jnp.array([[2.0, 9.0], [1.0, 4.5]])
+    learns = jnp.array([[True, False], [True, True]])
+    # ½ · (1² + 2² + ½²) over two steps.
+    np.testing.assert_allclose(td_loss(answers, target, learns), 0.5 * 5.25 / 2)
+    by_answers, by_target = jax.grad(td_loss, (0, 1))(answers, target, learns)
+    np.testing.assert_allclose(by_answers, [[-0.5, 0.0], [1.0, -0.25]])
+    np.testing.assert_array_equal(by_target, 0)
