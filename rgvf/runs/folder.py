@@ -42,7 +42,9 @@ class RunFolder:
         try:
             if path.exists() and not _has_no_run_yet(path):
                 if (path / "config.json").exists():
-                    raise RunError(f"{path} holds a run already; resume it (rgvf train --resume {path}), or choose another folder")
+                    raise RunError(
+                        f"{path} holds a run already; resume it (rgvf train --resume {path}), or choose another folder"
+                    )
                 raise RunError(f"{path} is not empty; choose another folder")
             (path / "checkpoints").mkdir(parents=True, exist_ok=True)
             folder = cls(path)
@@ -169,7 +171,7 @@ class RunFolder:
 
 
 def _names(config: RunConfig) -> dict[int, dict[str, str]]:
-    """The file of each seed's question networks: questions.json, or with the task and the seed where there are several."""
+    """The files of the question networks: questions.json; with the task and the seed where there are several."""
     tasks = config.agent.question_tasks
     several_tasks, several_seeds = len(tasks) > 1, config.seeds > 1
     return {

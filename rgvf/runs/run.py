@@ -137,7 +137,7 @@ class Run:
 
 
 def prepare(config: RunConfig, environment: Any = None) -> Networks:
-    """The question networks of a run. Whatever is wrong with the configuration shows here, before anything is written."""
+    """The question networks of a run. Mistakes in the configuration show here, before anything is written."""
     check_loggers(config)
     spec = find_spec(config.env, environment)
     networks = {seed: make_networks(config.agent, spec, seed) for seed in config.all_seeds}

@@ -3,6 +3,7 @@
 import json
 import math
 
+import equinox as eqx
 import jax
 import numpy as np
 import pytest
@@ -65,11 +66,12 @@ def test_all_samples_are_padded_to_networks_of_one_size():
         network = make_networks(config.agent, spec, config.seed)["rgvf"]
         size[variant] = network.n_predictions, network.n_features
     extremes = {choose(size, key=lambda v, i=i: size[v][i]) for choose in (min, max) for i in (0, 1)}
-    agents = [learner_of(configs[v].agent, spec, configs[v].seed).init(jax.random.key(0)) for v in sorted(extremes)]
+    learners = [learner_of(configs[variant].agent, spec, configs[variant].seed) for variant in sorted(extremes)]
+    agents = [eqx.filter_eval_shape(learner.init, jax.random.key(0)) for learner in learners]
     largest = max(n for n, _ in size.values()), max(n for _, n in size.values())
     sizes = common_sizes(agents)
     assert sizes == {"rgvf": largest}
-    padded = [pad_agent(agent, sizes) for agent in agents]
+    padded = [eqx.filter_eval_shape(pad_agent, agent, sizes) for agent in agents]
     shapes = {tuple(leaf.shape for leaf in jax.tree.leaves(agent)) for agent in padded}
     assert len(shapes) == 1
     assert padded[0].task_states["rgvf"].table.condition.shape == largest[:1]
