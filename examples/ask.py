@@ -1,4 +1,4 @@
-"""Sample a random question network, say what it asks, draw it, and answer it exactly in a small world."""
+"""Sample a random question network, describe and draw it, and compute its true answers in a small room."""
 
 import rgvf
 
@@ -8,6 +8,6 @@ print(network)
 node = network.predictions[-1]
 print(f"Question {node}: {network.describe(node)}")
 answers = rgvf.questions.exact_answers(network, room.mdp(), room.uniform_policy())
-print("The true answers in every cell of the room:")
+print("Its true answer in every cell of the room:")
 print(answers[:, -1].reshape(7, 7).round(2))
 print("Drawn:", network.draw("questions.svg"))

@@ -24,18 +24,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rgvf import (
-        agents,
-        analysis,
-        environments,
-        evaluation,
-        features,
-        networks,
-        questions,
-        runs,
-        studies,
-        tasks,
-    )
+    # The packages are attributes, too.
+    from rgvf import agents as agents
+    from rgvf import analysis as analysis
+    from rgvf import environments as environments
+    from rgvf import evaluation as evaluation
+    from rgvf import features as features
+    from rgvf import networks as networks
+    from rgvf import questions as questions
+    from rgvf import runs as runs
+    from rgvf import studies as studies
+    from rgvf import tasks as tasks
     from rgvf.agents import AgentConfig, Learner
     from rgvf.environments import Environment, Step
     from rgvf.evaluation import evaluate, record
@@ -43,21 +42,20 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 
-_HOMES = {
-    "AgentConfig": "agents",
-    "Environment": "environments",
-    "Learner": "agents",
-    "RunConfig": "runs",
-    "RunError": "runs",
-    "Step": "environments",
-    "TrainedAgent": "runs",
-    "evaluate": "evaluation",
-    "load": "runs",
-    "record": "evaluation",
-    "resume": "runs",
-    "train": "runs",
-    "train_together": "runs",
+_PACKAGES = {
+    "agents": ("AgentConfig", "Learner"),
+    "analysis": (),
+    "environments": ("Environment", "Step"),
+    "evaluation": ("evaluate", "record"),
+    "features": (),
+    "loops": (),
+    "networks": (),
+    "questions": (),
+    "runs": ("RunConfig", "RunError", "TrainedAgent", "load", "resume", "train", "train_together"),
+    "studies": (),
+    "tasks": (),
 }
+_HOMES = {name: package for package, names in _PACKAGES.items() for name in names}
 
 __all__ = [
     "AgentConfig",
@@ -68,20 +66,10 @@ __all__ = [
     "Step",
     "TrainedAgent",
     "__version__",
-    "agents",
-    "analysis",
-    "environments",
     "evaluate",
-    "evaluation",
-    "features",
     "load",
-    "networks",
-    "questions",
     "record",
     "resume",
-    "runs",
-    "studies",
-    "tasks",
     "train",
     "train_together",
 ]
@@ -90,10 +78,10 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(f"rgvf.{_HOMES[name]}"), name)
-    if name in __all__:
+    if name in _PACKAGES:
         return import_module(f"rgvf.{name}")
     raise AttributeError(f"module 'rgvf' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return [*__all__]
+    return [*__all__, *_PACKAGES]

@@ -22,6 +22,8 @@ class Purpose(IntEnum):
     """Actions of `evaluate`."""
     RECORDING = 4
     """Actions of `record`."""
+    GAMES = 5
+    """Environments in JAX that are evaluated or recorded."""
 
 
 class GamePurpose(IntEnum):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
@@ -58,3 +60,22 @@ def learner_of(config: AgentConfig, spec: EnvironmentSpec, seed: int = 0) -> Lea
 def loop_of(config: RunConfig, environment: Any = None) -> Any:
     """The loop of a run, without a folder."""
     return make_loop(config, prepare(config, environment), environment)
+
+
+def stop_after(calls: int) -> Callable[[], bool]:
+    """A `should_stop` that returns true after so many calls."""
+    left = itertools.count(calls - 1, -1)
+    return lambda: next(left) < 0
+
+
+class Listener:
+    """A listener that shows nothing and keeps warnings."""
+
+    def __init__(self) -> None:
+        self.warnings: list[str] = []
+
+    def warn(self, message: str) -> None:
+        self.warnings.append(message)
+
+    def progress(self, frames: int, total: int, speed: float, lines: list[dict[str, Any]]) -> None:
+        pass

@@ -19,7 +19,7 @@ from rgvf.runs import RunConfig
 ROOT = Path(__file__).parent.parent
 FILES = sorted((ROOT / "rgvf").rglob("*.py"))
 LAYERS = [
-    *("spec", "seeding", "messages", "settings", "trajectory", "arrays", "atomic", "signals", "accelerate"),
+    *("errors", "spec", "seeding", "messages", "settings", "trajectory", "arrays", "atomic", "signals", "accelerate"),
     *("questions", "features", "networks", "tasks", "agents", "environments", "loops", "runs", "evaluation"),
     *("analysis", "studies", "cli"),
 ]

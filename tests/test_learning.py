@@ -1,22 +1,23 @@
-"""Agents solve an easy task within a minute, by reward and questions together and by questions alone."""
+"""Agents solve an easy game within a minute: end-to-end, and with a representation that the task alone trains."""
 
 import json
 
 import numpy as np
 import pytest
 
-import rgvf
 from rgvf.agents import AgentConfig
-from rgvf.training.config import RunConfig
-from rgvf.training.play import evaluate
-from rgvf.training.run import train
+from rgvf.evaluation import evaluate
+from rgvf.runs import RunConfig, load, train
+from rgvf.tasks import PixelControlSettings, RandomQuestions
 
 SOLVED = sum(0.95**ball for ball in range(1, 6)) - (1 - 0.95**5)
-"""4.07: return of one who catches 95 of 100 balls, of five at most and until the first miss."""
+"""4.07: return of an agent that catches 95 of 100 balls, of five at most and until the first miss."""
 RANDOM = -0.5
 
 
-class Quiet:
+class NoWarnings:
+    """A listener that fails on warnings."""
+
     def warn(self, message):
         raise AssertionError(message)
 
@@ -24,16 +25,20 @@ class Quiet:
         pass
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("stop_gradient", [False, True], ids=["end-to-end", "stop-gradient"])
-@pytest.mark.parametrize("name", ["rgvf", "pixel-control"])
-def test_catch_is_solved(tmp_path, name, stop_gradient):
-    agent = AgentConfig(name, stop_gradient, learning_rate=2e-3, rms_epsilon=1e-7, depth=4, repeat=8)
-    config = RunConfig(env="gym/rgvf/Catch-v0", agent=agent, frames=150_000, steps=10, log_every=1_600, processes=2)
-    assert train(config, tmp_path / "run", Quiet(), lambda: False)
+@pytest.mark.parametrize(
+    "task", [RandomQuestions(depth=4, repeat=8), PixelControlSettings()], ids=lambda task: task.name
+)
+def test_catch_is_solved(tmp_path, task, stop_gradient):
+    agent = AgentConfig(task, stop_gradient=stop_gradient, learning_rate=2e-3, rms_epsilon=1e-7)
+    config = RunConfig("gym/rgvf/Catch-v0", agent, frames=150_000, steps=10, log_every=1_600, processes=2)
+    trained = train(config, tmp_path / "run", progress=NoWarnings(), should_stop=lambda: False)
+    assert trained.frames >= config.frames
     lines = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
     assert lines[0]["return"] < RANDOM + 0.5
     assert lines[-1]["return"] > SOLVED
-    caught = evaluate(rgvf.load(tmp_path / "run"), games=200, greedy=True, processes=2)
+    caught = evaluate(load(tmp_path / "run"), games=200, greedy=True, processes=2)
     assert len(caught) == 200
     # Not the same bar: at this learning rate one update can spoil the policy for a moment, and this is one moment.
     assert np.mean(caught) > RANDOM + 1.5

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from rgvf.agents.learner import REPRESENTATION
 from rgvf.messages import unknown
 from rgvf.networks import REPRESENTATIONS
 from rgvf.settings import check_types, from_data, not_negative, positive, require, to_data
@@ -104,7 +105,10 @@ class AgentConfig:
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> AgentConfig:
         """The configuration that `to_data` wrote; ValueError where the data is anything else."""
-        return from_data(cls, {**data, "tasks": [_read_task(each) for each in data["tasks"]]})
+        tasks = data.get("tasks")
+        if not isinstance(tasks, list):
+            raise ValueError(f"expected a list of tasks, not {str(tasks)[:80]}")
+        return from_data(cls, {**data, "tasks": [_read_task(each) for each in tasks]})
 
 
 def _resolve(tasks: str | TaskSettings | Sequence[str | TaskSettings]) -> tuple[TaskSettings, ...]:
@@ -115,12 +119,19 @@ def _resolve(tasks: str | TaskSettings | Sequence[str | TaskSettings]) -> tuple[
         tasks = [tasks]
     resolved: list[TaskSettings] = []
     for each in tasks if isinstance(tasks, list | tuple) else [tasks]:
+        name = each if isinstance(each, str) else getattr(each, "name", None)
+        if name == MAIN:
+            raise ValueError(f"every agent has the task {MAIN}: name only the auxiliary tasks")
+        if name == REPRESENTATION:
+            raise ValueError(f"a task cannot be named {REPRESENTATION!r}")
         if not isinstance(each, str):
             if isinstance(each, type) or not isinstance(each, TaskSettings) or not dataclasses.is_dataclass(each):
                 raise ValueError(f"a task is a name or an object of settings, not {each!r}")
+            if TASKS.get(each.name) is not type(each):
+                raise ValueError(
+                    f"the task {each.name!r} is not known; call rgvf.tasks.register({type(each).__name__})"
+                )
             resolved.append(each)
-        elif each == MAIN:
-            raise ValueError(f"every agent has the task {MAIN}: name only the auxiliary tasks")
         elif each not in TASKS:
             raise ValueError(unknown("agent", each, [MAIN, *TASKS], cutoff=0.4))
         else:

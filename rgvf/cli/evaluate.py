@@ -48,6 +48,7 @@ def evaluate(arguments: list[str]) -> None:
 
 def _evaluate(options: _Options) -> None:
     from rgvf.evaluation import evaluate
+    from rgvf.evaluation.evaluate import sticky_option
     from rgvf.runs import RunFolder, load
 
     _, config = RunFolder.open(options.run)
@@ -57,6 +58,7 @@ def _evaluate(options: _Options) -> None:
     results = []
     for seed in seeds:
         agent = load(options.run, seed)
+        sticky_option(agent, options.sticky)  # a wrong one is refused before any game is played
         if not results:
             print(f"{'seed':>5} {'sticky':>7} {'games':>6} {'mean':>10} {'± error':>9} {'median':>10}   after")
         for sticky in modes:

@@ -77,6 +77,10 @@ def config_of(options: Any) -> RunConfig:
 
 def changed_config(saved: RunConfig, options: Any) -> RunConfig:
     """The configuration of a run that is resumed with these options."""
+    if options.agent != saved.agent.name:
+        raise CommandError(
+            f"the run has agent = {saved.agent.name}, not {options.agent}; only more frames can be requested"
+        )
     may_change = {name: getattr(options, name) for name in MAY_CHANGE}
     same = dataclasses.replace(options, out=None, **{name: getattr(saved, name) for name in MAY_CHANGE})
     return dataclasses.replace(saved, **may_change) if same == options_of(saved) else config_of(options)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from rgvf.environments.environment import Environment, environment_spec, step_or_reset
 from rgvf.environments.game import TimeStep
 from rgvf.environments.workers.memory import TimeSteps
+from rgvf.seeding import Purpose, key_for
 
 _COLOURS = np.array(
     [[255, 255, 255], [230, 80, 60], [90, 170, 250], [250, 200, 70], [120, 210, 120], [190, 120, 220],
@@ -33,7 +34,7 @@ class DeviceGames:
         self.max_steps = max_steps
         self.spec = environment_spec(environment)
         self.n = len(seeds)
-        self._keys = jnp.stack([jax.random.key(int(seed)) for seed in seeds])
+        self._keys = jnp.stack([key_for(int(seed), Purpose.GAMES) for seed in seeds])
         self._reset = jax.jit(jax.vmap(environment.reset))
         self._step = jax.jit(jax.vmap(partial(step_or_reset, environment)))
         self._time = 0

@@ -46,15 +46,14 @@ GIVEN = "own"
 """The suite of environments that a program passes itself."""
 
 
-def check_name(name: str) -> None:
-    """ValueError where no environment can have this name."""
+def canonical_name(name: str) -> str:
+    """The name as it is spelt everywhere: atari/Breakout for atari/breakout. ValueError where there is no such name."""
     suite, _, rest = name.partition("/")
     if suite not in (*SUITES, GIVEN) or not rest:
         raise ValueError(
             f"{name!r} is no environment; expected atari/NAME, minatar/NAME or gym/ID, such as atari/Breakout"
         )
-    if suite != GIVEN:
-        SUITES[suite].find(rest)
+    return name if suite == GIVEN else f"{suite}/{SUITES[suite].find(rest)}"
 
 
 def make_game(name: str, seed: int, **options: Any) -> Game:

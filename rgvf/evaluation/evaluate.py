@@ -46,6 +46,8 @@ def evaluate(
     Raises:
         ValueError: a game on the host has not ended by then, or actions cannot be sticky there.
     """
+    if games < 1:
+        raise ValueError(f"games must be at least 1, not {games}")
     n = min(games, MAX_GAMES_AT_ONCE)
     quota = np.full(n, games // n) + (np.arange(n) < games % n)
     seeds = game_seeds(seed, n, GamePurpose.EVALUATION).tolist()
@@ -72,6 +74,8 @@ def sticky_option(agent: TrainedAgent, sticky: float | None) -> dict[str, Any]:
         if sticky:
             raise ValueError(f"actions cannot be sticky in {agent.config.env}, only in atari/ and minatar/ games")
         return {}
+    if sticky is not None and not 0 <= sticky <= 1:
+        raise ValueError(f"sticky must be in [0, 1], not {sticky}")
     return {} if sticky is None else {"sticky": sticky}
 
 

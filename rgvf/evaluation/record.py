@@ -55,6 +55,8 @@ def record(
         sticky: probability that an action is repeated; by default as in training.
         seed: decides the game and the actions that are sampled.
     """
+    if steps < 1:
+        raise ValueError(f"steps must be at least 1, not {steps}")
     options = sticky_option(agent, sticky)
     environment = find_environment(agent.config.env, agent.environment, **options)
     game = make_game(agent.config.env, seed, **options) if environment is None else DeviceGame(environment, seed)

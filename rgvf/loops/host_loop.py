@@ -18,7 +18,7 @@ from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 from rgvf.agents import MAIN, REPRESENTATION, Agent, Learner, actor_of
 from rgvf.arrays import fill, named_arrays
 from rgvf.environments.workers import TimeSteps, Workers
-from rgvf.loops.loop import Progress
+from rgvf.loops.loop import MetricsOfUpdates, Progress
 from rgvf.loops.seeds import PerSeed, SeedAxis
 from rgvf.tasks import Metrics
 from rgvf.trajectory import Trajectory
@@ -86,7 +86,8 @@ class HostLoop:
 
     def begin(self, agents: PerSeed[Agent], keys: PerSeed[Key[Array, "..."]]) -> HostState:
         """Put agents into new games."""
-        self._actor_structure = jax.tree.structure(actor_of(self.seeds.unstack(agents)[0]))
+        some_agent = agents if isinstance(agents, Agent) else agents[0]
+        self._actor_structure = jax.tree.structure(actor_of(some_agent))
         shape = (self.actors, *self.spec.frame_shape, self.spec.stack - 1)
         stacks = [jnp.zeros(shape, self.spec.observation_dtype) for _ in self.learners]
         self.workers.reset()
@@ -115,7 +116,7 @@ class HostLoop:
         agent, metrics, stack = self._update(state.agent, state.stack, *self._collected(segments), update_key)
         return HostState(agent, stack, next_key), self._progress(metrics, ends)
 
-    def _progress(self, metrics: PerSeed[Metrics], ends: list[_GameEnd]) -> Progress:
+    def _progress(self, metrics: PerSeed[MetricsOfUpdates], ends: list[_GameEnd]) -> Progress:
         scores: list[list[float]] = [[] for _ in self.learners]
         for end in sorted(ends):  # the order in which they were received depends on timing
             scores[end.seed].append(end.score)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rgvf.agents import AgentConfig
-from rgvf.environments.registry import check_name
+from rgvf.environments.registry import canonical_name
 from rgvf.settings import check_types, from_data, not_negative, require, to_data
 
 FORMAT = 2
@@ -56,7 +56,7 @@ class RunConfig:
         require(self, "at least 0", not_negative, "seed", "processes", "clip_rewards")
         if self.seed + self.seeds > MAX_SEED:
             raise ValueError(f"seeds must be below 2^31, not {self.seed + self.seeds - 1}")
-        check_name(self.env)
+        object.__setattr__(self, "env", canonical_name(self.env))
 
     @property
     def all_seeds(self) -> range:

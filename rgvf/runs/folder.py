@@ -11,7 +11,9 @@ from typing import IO, Any
 
 import numpy as np
 
+from rgvf.arrays import named_arrays
 from rgvf.atomic import write_atomically
+from rgvf.errors import UserError
 from rgvf.messages import os_error
 from rgvf.questions import QuestionNetwork
 from rgvf.runs.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
@@ -24,7 +26,7 @@ MAX_CHECKPOINTS = 2
 """Checkpoints that are kept: the newest, and one more in case it is damaged."""
 
 
-class RunError(Exception):
+class RunError(UserError):
     """A run cannot start or continue; the message is one sentence for the user."""
 
 
@@ -49,6 +51,8 @@ class RunFolder:
             (path / "checkpoints").mkdir(parents=True, exist_ok=True)
             folder = cls(path)
             folder.lock()
+            for left in _question_files(path):
+                left.unlink()
             for name, network in _files(config, networks).items():
                 network.save(path / name)
             folder.save_config(config)  # last: a folder with a configuration has all that a run needs
@@ -170,6 +174,16 @@ class RunFolder:
         return None, complaints
 
 
+def check_networks(arrays: Mapping[str, np.ndarray], networks: Networks) -> None:
+    """ValueError where the saved question networks are not those that the agents of a checkpoint learn to answer."""
+    for i, by_task in enumerate(networks.values()):
+        for task, network in by_task.items():
+            for name, array in named_arrays(network.table).items():
+                learned = arrays.get(f".agent[{i}].task_states[{task!r}].table{name}")
+                if learned is not None and not np.array_equal(learned, array):
+                    raise ValueError(f"the question network of {task} is not the one that was trained")
+
+
 def _names(config: RunConfig) -> dict[int, dict[str, str]]:
     """The files of the question networks: questions.json; with the task and the seed where there are several."""
     tasks = config.agent.question_tasks
@@ -191,6 +205,10 @@ def _has_no_run_yet(path: Path) -> bool:
     """Whether a folder holds nothing but what is left of a run that was killed before its configuration was written."""
     if not path.is_dir():
         return False
-    left = {each.name for each in path.iterdir() if not each.name.startswith(".")}
-    rest = {name for name in left if not (name.startswith("questions.") and name.endswith(".json"))}
-    return rest <= {"checkpoints"} and not any(path.glob("checkpoints/*"))
+    expected = {path / "checkpoints", *(_question_files(path) if (path / LOCK).exists() else ())}
+    visible = {each for each in path.iterdir() if not each.name.startswith(".")}
+    return visible <= expected and not any(path.glob("checkpoints/*"))
+
+
+def _question_files(path: Path) -> list[Path]:
+    return [*path.glob("questions.json"), *path.glob("questions.*.json")]

@@ -11,11 +11,11 @@ import jax
 import numpy as np
 
 from rgvf.agents import make_learner, make_networks
-from rgvf.environments.registry import find_environment, find_spec
+from rgvf.environments import Environment, find_environment, find_spec
 from rgvf.environments.workers import WorkerError, Workers
 from rgvf.loops import DeviceLoop, HostLoop, Loop, Progress, game_order, group_count, seed_axis, start
 from rgvf.runs.config import RunConfig
-from rgvf.runs.folder import Networks, RunError, RunFolder
+from rgvf.runs.folder import Networks, RunError, RunFolder, check_networks
 from rgvf.runs.loggers import Loggers, check_loggers
 from rgvf.runs.metrics import RunningMetrics
 from rgvf.runs.progress import RunListener
@@ -26,9 +26,14 @@ class Run:
     """A training run between two updates."""
 
     def __init__(
-        self, config: RunConfig, folder: RunFolder, networks: Networks, listener: RunListener, environment: Any
+        self,
+        config: RunConfig,
+        folder: RunFolder,
+        networks: Networks,
+        listener: RunListener,
+        environment: Environment | None,
     ) -> None:
-        self.config, self.folder, self.listener = config, folder, listener
+        self.config, self.folder, self.networks, self.listener = config, folder, networks, listener
         self.loop = make_loop(config, networks, environment)
         self.metrics = RunningMetrics(config.all_seeds)
         self.loggers: Loggers | None = None
@@ -121,6 +126,7 @@ class Run:
 
     def _restore_from(self, arrays: Mapping[str, np.ndarray], facts: Mapping[str, Any]) -> None:
         try:
+            check_networks(arrays, self.networks)
             self.state = self.loop.restore(self.state, arrays)
             self.metrics.restore(facts["metrics"])
             self.updates, self.metrics_length = facts["updates"], facts["metrics_length"]
@@ -136,7 +142,7 @@ class Run:
         self.loggers.log(self.lines)
 
 
-def prepare(config: RunConfig, environment: Any = None) -> Networks:
+def prepare(config: RunConfig, environment: Environment | None = None) -> Networks:
     """The question networks of a run. Mistakes in the configuration show here, before anything is written."""
     check_loggers(config)
     spec = find_spec(config.env, environment)
@@ -146,7 +152,7 @@ def prepare(config: RunConfig, environment: Any = None) -> Networks:
     return networks
 
 
-def make_loop(config: RunConfig, networks: Networks, environment: Any = None) -> Loop:
+def make_loop(config: RunConfig, networks: Networks, environment: Environment | None = None) -> Loop:
     """The loop of a run: a device loop where the environment is in JAX, else a host loop."""
     seeds = seed_axis(config.all_seeds)
     settings = (config.actors, config.steps, config.clip_rewards)

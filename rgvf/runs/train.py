@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from rgvf.environments import Environment, find_environment
 from rgvf.environments.workers import WorkerError
@@ -107,20 +107,24 @@ def train_together(
     """
     if len({(each.env, each.actors, each.steps, each.clip_rewards) for each in runs.values()}) > 1:
         raise ValueError("runs share a program only with the same env, actors, steps and clip_rewards")
-    prepared: list[Networks] = []
-    for config in runs.values():
+    prepared: list[Networks | None] = []  # None: the run has begun, and its folder has its networks
+    for path, config in runs.items():
         if find_environment(config.env, environment) is None:
             raise ValueError(f"{config.env} does not run inside the compiled program: train its runs one by one")
-        prepared.append(prepare(config, environment))
+        begun = (Path(path) / "config.json").exists()
+        prepared.append(None if begun else prepare(config, environment))
     with ExitStack() as opened:
         started: list[Run] = []
         listeners = listeners or [SILENT] * len(runs)
         for (path, config), networks, listener in zip(runs.items(), prepared, listeners, strict=True):
-            begun = (Path(path) / "config.json").exists()
-            folder = _open(Path(path), config)[0] if begun else RunFolder.create(Path(path), config, networks)
+            if networks is None:
+                folder, _ = _open(Path(path), config)
+            else:
+                folder = RunFolder.create(Path(path), config, networks)
             opened.enter_context(folder)
-            run = opened.enter_context(Run(config, folder, networks, listener, environment))
-            if begun:
+            built = folder.load_networks(config) if networks is None else networks
+            run = opened.enter_context(Run(config, folder, built, listener, environment))
+            if networks is None:
                 run.restore()
             started.append(run)
         advance(started, opened.enter_context(_stop_signal(should_stop)))
@@ -173,10 +177,15 @@ def _open(out: Path, config: RunConfig | None) -> tuple[RunFolder, RunConfig]:
     changed = differences(saved, config)
     wrong = [name for name in changed if name not in MAY_CHANGE or (name == "frames" and config.frames < saved.frames)]
     if wrong:
-        listed = ", ".join("{} = {}, not {}".format(name, *changed[name]) for name in wrong)
+        listed = ", ".join(_difference(name, *changed[name]) for name in wrong)
         raise ValueError(f"the run in {out} has {listed}; only more frames can be requested")
     folder.lock()
     return folder, config
+
+
+def _difference(name: str, saved: Any, requested: Any) -> str:
+    is_file = any(isinstance(each, str) and "\n" in each for each in (saved, requested))
+    return f"another {name}" if is_file else f"{name} = {saved}, not {requested}"
 
 
 @contextmanager

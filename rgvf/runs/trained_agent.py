@@ -9,7 +9,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float, Int, Key, Shaped
 
 from rgvf.agents import MAIN, REPRESENTATION, Agent, make_learner
@@ -18,7 +17,7 @@ from rgvf.environments.environment import Environment
 from rgvf.environments.registry import find_spec
 from rgvf.questions import QuestionNetwork
 from rgvf.runs.config import RunConfig
-from rgvf.runs.folder import RunError, RunFolder
+from rgvf.runs.folder import RunError, RunFolder, check_networks
 from rgvf.spec import EnvironmentSpec
 
 
@@ -117,21 +116,13 @@ def load(path: str | Path, seed: int | None = None, environment: Environment | N
         raise RunError(f"the run in {path} has no checkpoint yet")
     arrays, facts = found
     spec = find_spec(config.env, environment)
-    networks = folder.load_networks(config)[seed]
+    networks = folder.load_networks(config)
     try:
-        template = make_learner(config.agent, spec, seed, networks).init(jax.random.key(0))
+        check_networks(arrays, networks)
+        template = make_learner(config.agent, spec, seed, networks[seed]).init(jax.random.key(0))
         prefix = f".agent[{seeds.index(seed)}]"
         mine = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
         agent = fill(template, mine)
-        _check_networks(agent, networks)
     except ValueError as error:
         raise RunError(f"the checkpoint of {path} does not fit its configuration: {error}") from None
-    return TrainedAgent(config, spec, seed, agent, facts["frames"], networks, environment)
-
-
-def _check_networks(agent: Agent, networks: Mapping[str, QuestionNetwork]) -> None:
-    """ValueError where the saved question networks are not the ones that the agent has learned to answer."""
-    for task, network in networks.items():
-        mine, saved = jax.tree.leaves(agent.task_states[task].table), jax.tree.leaves(network.table)
-        if len(mine) != len(saved) or not all(map(np.array_equal, mine, saved)):
-            raise ValueError(f"the question network of {task} is not the one that was trained")
+    return TrainedAgent(config, spec, seed, agent, facts["frames"], networks[seed], environment)

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from rgvf.atomic import write_atomically
+from rgvf.errors import UserError
 from rgvf.messages import os_error
 
 
-class FolderError(Exception):
+class FolderError(UserError):
     """The folder cannot be used; the message says why and what to do."""
 
 

@@ -134,20 +134,20 @@ def _layer_norm(x: Float[Array, "n size"]) -> Float[Array, "n size"]:
 
 @dataclass(frozen=True)
 class CURLSettings:
-    """CURL."""
+    """CURL (Laskin et al. 2020): tell two crops of one observation from crops of others."""
 
     name: ClassVar[str] = "curl"
 
     margin: int = 0
     """Pixels by which crops are smaller than the image; 0: 4, or 2 for images below 36×36."""
     outputs: int = 128
-    """Length of the vectors that are compared."""
+    """Length of the vectors that stand for two crops when they are compared."""
     step: float = 0.001
-    """Step size of the moving averages."""
+    """Step size of the moving averages that encode the second crop."""
     layer_norm: bool = False
     """Normalise the encoder's layers, as the authors of CURL did."""
     logit_scale: float = 1.0
-    """Multiplies the similarities; the authors of CURL used 0.1."""
+    """Multiplies the similarities of two crops; the authors of CURL used 0.1."""
 
     def __post_init__(self) -> None:
         check_types(self)

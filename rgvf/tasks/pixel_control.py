@@ -82,12 +82,12 @@ class PixelControlTask:
 
 @dataclass(frozen=True)
 class PixelControlSettings:
-    """Pixel control."""
+    """Pixel control (Jaderberg et al. 2016): learn to change each part of the screen."""
 
     name: ClassVar[str] = "pixel-control"
 
     discount: float = 0.9
-    """Discount of the change in a cell."""
+    """Discount of the future changes in each cell of the screen."""
 
     def __post_init__(self) -> None:
         check_types(self)

@@ -1,7 +1,7 @@
 """Returns and temporal-difference errors, as functions of arrays with time first.
 
-Names follow rlax: `r_t`, `discount_t` and `v_t` belong to the step that ends at time t, that is R_{t+1}, γ_{t+1} and
-v(S_{t+1}) of the transition that starts at t.
+Names follow rlax: `r_t`, `discount_t` and `v_t` are at times 1 … T, so element t of `r_t` is R_{t+1}, what the step
+from S_t to S_{t+1} gave.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ def n_step_returns(
 ) -> Float[Array, "T B *extra"]:
     """Returns to the end of the segment, or to wherever they must bootstrap.
 
-        G_t = r_{t+1} + γ_{t+1} · (v_{t+1} if bootstrap_{t+1} else G_{t+1})
+        G_t = R_{t+1} + γ_{t+1} · (v(S_{t+1}) if bootstrap_{t+1} else G_{t+1}), for t = 0 … T − 1
 
     Args:
         r_t: rewards, or any other cumulants.
-        discount_t: 0 after a terminal step.
+        discount_t: γ, or 0 after a terminal step.
         v_t: values of the states that the steps lead to.
         bootstrap_t: true where nothing of the episode follows in the segment (`Trajectory.last_in_segment`); the last
             step of the segment always bootstraps.

@@ -8,44 +8,34 @@ import numpy as np
 import optax
 import pytest
 
-from rgvf.agents import REPRESENTATION, Learner, Trained, ValueTask
-from rgvf.agents.learner import shared_passes
-from rgvf.auxiliary import GVFTask, questions
+from rgvf.agents import REPRESENTATION, Learner, OptimisedTask
+from rgvf.agents.learner import group_by_pass
 from rgvf.features import RandomLinear
 from rgvf.networks import DenseRepresentation, Head
 from rgvf.questions import random_network
-from rgvf.trajectory import Trajectory
+from rgvf.spec import EnvironmentSpec
+from rgvf.tasks import AnswersTask, ValueTask, question_arrays
+from tests.helpers import trajectory
 
-SHAPE, T, B = (6,), 4, 3
+SPEC = EnvironmentSpec((6,), "float32", ("left", "right"))
 
 
 def batch(seed=0):
-    rng = np.random.default_rng(seed)
-    return Trajectory(
-        jnp.asarray(rng.normal(size=(T + 1, B, *SHAPE)), jnp.float32),
-        jnp.asarray(rng.integers(2, size=(T, B)), jnp.int32),
-        jnp.asarray(rng.normal(size=(T, B)), jnp.float32),
-        jnp.zeros((T, B), bool).at[1, 1].set(True),
-        jnp.zeros((T + 1, B), bool).at[3, 1].set(True),
-    )
-
-
-def gvf():
-    feature = RandomLinear(jax.random.key(9), SHAPE, 2)
-    network = random_network(feature.names, 2, discount=0.5, depth=2, repeat=2, seed=0)
-    return GVFTask(questions(network, feature), hidden=5)
+    return trajectory(SPEC, seed, steps=4, environments=3, terminal=[(1, 1)], first=[(3, 1)])
 
 
 def learner(*tasks):
-    return Learner(lambda key: DenseRepresentation(key, SHAPE, (7, 4)), tasks)
+    return Learner(lambda key: DenseRepresentation(key, SPEC.observation_shape, (7, 4)), tasks)
 
 
 def value(end_to_end):
-    return Trained("value", ValueTask(0.9, 5), optax.adam(1e-2), end_to_end)
+    return OptimisedTask("value", ValueTask(0.9, 5), optax.adam(1e-2), end_to_end)
 
 
 def answers(rate=1e-2):
-    return Trained("answers", gvf(), optax.adam(rate))
+    feature = RandomLinear(jax.random.key(9), SPEC.observation_shape, 2)
+    network = random_network(feature.names, 2, discount=0.5, depth=2, repeat=2, seed=0)
+    return OptimisedTask("answers", AnswersTask(question_arrays(network, feature), hidden=5), optax.adam(rate))
 
 
 def same(a, b):
@@ -73,25 +63,25 @@ def test_with_stop_gradient_the_representation_learns_from_the_answers_alone():
     both = learner(value(False), answers())
     alone = learner(answers())
     agent = both.init(jax.random.key(0))
-    lone = alone.init(jax.random.key(0))._replace(
+    single = alone.init(jax.random.key(0))._replace(
         modules={name: agent.modules[name] for name in (REPRESENTATION, "answers")}
     )
     for step in range(3):
         agent, _ = both.update(agent, batch(step), jax.random.key(1))
-        lone, _ = alone.update(lone, batch(step), jax.random.key(1))
-    close(agent.modules[REPRESENTATION], lone.modules[REPRESENTATION])
+        single, _ = alone.update(single, batch(step), jax.random.key(1))
+    close(agent.modules[REPRESENTATION], single.modules[REPRESENTATION])
 
 
 @pytest.mark.parametrize("end_to_end", [False, True])
 def test_updates_are_applied_one_after_the_other(end_to_end):
-    """RL first, then the auxiliary gradient at the updated parameters; with stop-gradient one shared pass is equal."""
+    """The main task first, then the auxiliary gradient at the new parameters; with stop-gradient one shared pass."""
     both = learner(value(end_to_end), answers())
     agent = both.init(jax.random.key(0))
     together, _ = both.update(agent, batch(), jax.random.key(1))
     first, _ = learner(value(end_to_end)).update(agent, batch(), jax.random.key(1))
     apart, _ = learner(answers()).update(first, batch(), jax.random.key(1))
     close(together, apart)
-    assert len(shared_passes(both.tasks)) == (2 if end_to_end else 1)
+    assert len(group_by_pass(both.tasks)) == (2 if end_to_end else 1)
 
 
 def test_each_task_has_its_own_optimiser():
@@ -103,16 +93,16 @@ def test_each_task_has_its_own_optimiser():
     close(after.modules[REPRESENTATION], alone.modules[REPRESENTATION])
 
 
-def test_grouping():
-    watcher, trainer = value(False), answers()
-    assert shared_passes([watcher, trainer, trainer]) == [(watcher, trainer), (trainer,)]
-    assert shared_passes([trainer, watcher, watcher]) == [(trainer,), (watcher, watcher)]
-    assert shared_passes([watcher]) == [(watcher,)]
+def test_groups_end_with_a_task_that_trains_the_representation():
+    reader, trainer = value(False), answers()
+    assert group_by_pass([reader, trainer, trainer]) == [(reader, trainer), (trainer,)]
+    assert group_by_pass([trainer, reader, reader]) == [(trainer,), (reader, reader)]
+    assert group_by_pass([reader]) == [(reader,)]
 
 
 @dataclass(frozen=True)
 class Chase:
-    """Predicts the states of a slowly following copy of the representation: a task with a state of its own."""
+    """Predicts the states of a slowly following copy of the representation: a task with a state."""
 
     def init(self, key, representation):
         return Head(key, representation.size, 3, representation.size), representation
@@ -125,7 +115,7 @@ class Chase:
 
 
 def test_a_task_may_carry_a_state():
-    chase = learner(value(False), Trained("chase", Chase(), optax.sgd(0.1)))
+    chase = learner(value(False), OptimisedTask("chase", Chase(), optax.sgd(0.1)))
     agent = chase.init(jax.random.key(0))
     representation = agent.modules[REPRESENTATION]
     after, metrics = chase.update(agent, batch(), jax.random.key(1))
@@ -136,12 +126,12 @@ def test_a_task_may_carry_a_state():
     assert set(metrics) == {"value/loss", "chase/loss"}
 
 
-def test_one_seed_of_many_equals_the_lone_one():
+def test_seeds_together_equal_a_seed_alone():
     both = learner(value(True), answers())
     agents = [both.init(jax.random.key(seed)) for seed in range(3)]
     stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *agents)
     batches = jax.tree.map(lambda *leaves: jnp.stack(leaves), *(batch(seed) for seed in range(3)))
     keys = jax.random.split(jax.random.key(1), 3)
-    many, _ = jax.jit(jax.vmap(both.update))(stacked, batches, keys)
-    lone, _ = both.update(agents[2], batch(2), keys[2])
-    close(jax.tree.map(lambda leaf: leaf[2], many), lone)
+    together, _ = jax.jit(jax.vmap(both.update))(stacked, batches, keys)
+    single, _ = both.update(agents[2], batch(2), keys[2])
+    close(jax.tree.map(lambda leaf: leaf[2], together), single)

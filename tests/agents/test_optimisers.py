@@ -1,3 +1,4 @@
+import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
@@ -13,7 +14,8 @@ def run(optimiser):
     state = optimiser.init(params)
     steps = []
     for gradient in GRADIENTS:
-        update, state = optimiser.update(jnp.asarray(gradient, jnp.float32), state, params)
+        with jax.numpy_dtype_promotion("standard"):  # Optax converts types on purpose
+            update, state = optimiser.update(jnp.asarray(gradient, jnp.float32), state, params)
         steps.append(np.asarray(update))
     return steps
 

@@ -1,4 +1,5 @@
-import os
+"""The command line: help, wrong input, and studies."""
+
 import signal
 import subprocess
 import sys
@@ -6,15 +7,7 @@ import time
 
 import pytest
 
-from rgvf.cli import main
-
-
-def run(capsys, *arguments):
-    try:
-        status = main(arguments)
-    except SystemExit as stop:  # the option parser's own
-        status = stop.code
-    return status, capsys.readouterr()
+from tests.cli.command import run, words
 
 
 def test_help_list_and_version(capsys):
@@ -38,36 +31,40 @@ def test_a_study_s_help_names_options_defaults_and_variants(capsys):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["frobnicate"], "no command 'frobnicate'"),
+        (["frobnicate"], "there is no command 'frobnicate'; choose from train, evaluate, record, study."),
+        (["tran"], "there is no command 'tran'; did you mean train?"),
         (["study"], "which study?"),
         (["study", "grid-tuch"], "did you mean grid-touch?"),
-        (["study", "zzz"], "there are grid-touch"),
+        (["study", "zzz"], "there is no study 'zzz'; choose from grid-touch"),
         (["study", "grid-touch", "--frames", "-1"], "frames must be at least 1, not -1"),
         (["study", "grid-touch", "--frames", "many"], "--frames must be a whole number, not 'many'"),
         (["study", "grid-touch", "--learning-rate", "x"], "--learning-rate must be a number, not 'x'"),
         (["study", "grid-touch", "--fram", "9"], "--fram, 9; did you mean --frames?"),
         (["study", "grid-touch", "--seeds", "0"], "seeds must be at least 1, not 0"),
-        (["study", "grid-touch", "--variants", "tree-9"], "no variant 'tree-9'"),
+        (["study", "grid-touch", "--variants", "tree-9"], "no variant 'tree-9'; did you mean tree-"),
+        (["study", "list", "all"], "'rgvf study list' takes no options"),
         (["study", "grid-touch", "--nonsense", "1"], "--nonsense"),
         (["study", "grid-touch", "--out", "FILE"], "is a file"),
         (["study", "grid-touch", "--out", "FILE/below"], "cannot write to the folder"),
         (["study", "grid-touch", "--out", "FOREIGN"], "holds files that are not a study's"),
     ],
 )
-def test_bad_input_ends_in_a_sentence(capsys, tmp_path, arguments, sentence):
+def test_wrong_input_ends_in_a_sentence(capsys, tmp_path, monkeypatch, arguments, sentence):
     (tmp_path / "FILE").write_text("precious")
     (tmp_path / "FOREIGN").mkdir()
     (tmp_path / "FOREIGN" / "thesis.txt").write_text("precious")
-    os.chdir(tmp_path)
+    monkeypatch.chdir(tmp_path)
     status, printed = run(capsys, *arguments)
     assert status == 2
-    assert sentence in " ".join(printed.err.split())
+    assert printed.err.startswith("rgvf: ")
+    assert sentence in words(printed.err)
     assert "Traceback" not in printed.err
     assert (tmp_path / "FILE").read_text() == "precious"
     assert [p.name for p in (tmp_path / "FOREIGN").iterdir()] == ["thesis.txt"]
 
 
-def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(tmp_path):
+@pytest.mark.medium
+def test_ctrl_c_says_how_to_continue(tmp_path):
     command = [sys.executable, "-m", "rgvf.cli", "study", "grid-touch", "--seeds", "1", "--frames", "30000000"]
     command += ["--size", "3", "--variants", "random", "--out", str(tmp_path / "out")]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -78,18 +75,20 @@ def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(tmp_path):
     process.send_signal(signal.SIGINT)
     _, error = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "the same command goes on" in error
+    assert "the same command continues" in error
     assert "Traceback" not in error
 
 
-def test_a_finished_study_prints_its_table_claims_and_pictures(capsys, tmp_path):
+@pytest.mark.medium
+def test_a_finished_study_prints_its_table_claims_and_figures(capsys, tmp_path):
     arguments = ["study", "grid-touch", "--seeds", "1", "--frames", "64", "--size", "3", "--variants", "tree-1"]
     status, printed = run(capsys, *arguments, "--out", str(tmp_path / "out"))
     assert status == 0
     assert "tree-1" in printed.out
     assert "not checked" in printed.out
-    assert "With 64 frames and 1 seed; the claims are about 1,000,000 frames and 5 seeds" in printed.out
+    assert "This ran 64 frames and 1 seed; the full study has 1,000,000 and 5" in printed.out
+    assert "its claims may come out otherwise" in printed.out
     assert str(tmp_path / "out" / "values.png") in printed.out
     status, printed = run(capsys, *arguments, "--out", str(tmp_path / "out"))
     assert status == 0
-    assert "There already: tree-1" in printed.err
+    assert "Found results of tree-1" in printed.err

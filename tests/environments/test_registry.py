@@ -1,17 +1,17 @@
 import pytest
 
 from rgvf.environments import MinAtar, find_environment, find_spec, make_game
-from rgvf.environments.registry import check_name, takes_sticky
+from rgvf.environments.registry import canonical_name, takes_sticky
 
 
 def test_names_of_environments():
     for name in ("atari/Breakout", "atari/breakout", "minatar/space_invaders", "gym/ALE/Pong-v5", "own/Anything"):
-        check_name(name)
+        canonical_name(name)
     for name in ("Breakout", "atari/", "lab/level"):
         with pytest.raises(ValueError, match="expected atari/NAME"):
-            check_name(name)
+            canonical_name(name)
     with pytest.raises(ValueError, match="did you mean Breakout"):
-        check_name("atari/Brekout")
+        canonical_name("atari/Brekout")
 
 
 def test_games_and_environments_are_found_by_name():

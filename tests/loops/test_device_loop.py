@@ -7,10 +7,10 @@ import numpy as np
 import optax
 import pytest
 
-from rgvf.agents import Agent, Learner, Trained, ValueTask
-from rgvf.auxiliary import GVFTask, questions
+from rgvf.agents import Learner, OptimisedTask
 from rgvf.environments import GridWorld, Step
 from rgvf.features import Constant, Touch
+from rgvf.loops import DeviceLoop, ListedSeeds, start, uniform_policy
 from rgvf.questions import (
     FiniteMDP,
     discounted_sum,
@@ -19,17 +19,18 @@ from rgvf.questions import (
     random_network,
     termination_prediction,
 )
-from rgvf.training import DeviceLoop, uniform_policy
+from rgvf.tasks import AnswersTask, ValueTask, question_arrays
 
 
 @dataclass(frozen=True)
 class Corridor:
-    """Cells 0, 1, 2 …; every step goes on by one; arriving in cell `length` ends the episode."""
+    """Cells 0, 1, 2 …; every step moves to the next one, and arriving in cell `length` ends the episode."""
 
     length: int = 3
-    cut_off: bool = False
+    truncates: bool = False
+    """The end is a truncation; otherwise it is terminal."""
 
-    actions = ("on",)
+    actions = ("next",)
     observation_shape = (1,)
 
     def reset(self, key):
@@ -39,7 +40,7 @@ class Corridor:
         cell = state + 1
         end = cell == self.length
         observation = cell.astype(jnp.float32)[None]
-        return cell, Step(observation, jnp.ones(()), end & (not self.cut_off), end & self.cut_off)
+        return cell, Step(observation, jnp.ones(()), end & (not self.truncates), end & self.truncates)
 
 
 class OneHot(eqx.Module):
@@ -52,48 +53,57 @@ class OneHot(eqx.Module):
         return self.views.shape[0]
 
     def step(self, observation):
-        rank = self.views.ndim - 1
-        flat = observation.reshape(*observation.shape[: observation.ndim - rank], -1)
-        same = jnp.all(flat[..., None, :] == self.views.reshape(self.size, -1), axis=-1)
+        batch = observation.shape[: observation.ndim - (self.views.ndim - 1)]
+        flat, views = observation.reshape(-1, 1, self.views[0].size), self.views.reshape(1, self.size, -1)
+        same = jnp.all(flat == views, axis=-1).reshape(*batch, self.size)
         return jax.lax.stop_gradient(same.astype(jnp.float32))
 
     def unroll(self, trajectory):
         return self.step(trajectory.observation)
 
 
-NOBODY = Agent({}, {}, {})
+def tabular_loop(environment, views, tasks, actors, steps, seed=0):
+    """A loop with a tabular representation and the uniformly random policy."""
+    learner = Learner(lambda key: OneHot(jnp.asarray(views)), tasks)
+    policy = uniform_policy(len(environment.actions))
+    return DeviceLoop(environment, [learner], ListedSeeds([seed]), actors, steps, policy=policy)
 
 
-def no_update(agent, trajectory, key):
-    return agent, {}
+def advance(loop, updates):
+    """The agent after so many updates."""
+    state = start(loop)
+    while updates:
+        state, progress = loop.advance(state, updates)
+        updates -= progress.updates
+    return state[0].agent
 
 
-@pytest.mark.parametrize("cut_off", [False, True])
-def test_the_step_after_an_end_resets_and_is_not_valid(cut_off):
-    loop = DeviceLoop(Corridor(3, cut_off), uniform_policy(1), no_update, actors=2, steps=9)
-    training = loop.start(NOBODY, jax.random.key(0))
-    actors, trajectory, _ = loop.rollout(NOBODY, training.actors, jax.random.key(1))
+CELLS = np.arange(4, dtype=np.float32)[:, None]
+
+
+@pytest.mark.parametrize("truncates", [False, True])
+def test_the_step_after_an_end_is_a_reset_step_and_not_valid(truncates):
+    loop = tabular_loop(Corridor(3, truncates), CELLS, [], actors=2, steps=9)
+    agent, actors, *_ = start(loop)[0]
+    actors, trajectory, _ = loop.rollout(agent, actors, jax.random.key(1))
     np.testing.assert_array_equal(trajectory.observation[:, 0, 0], [0, 1, 2, 3, 0, 1, 2, 3, 0, 1])
     np.testing.assert_array_equal(trajectory.first[:, 0], [1, 0, 0, 0, 1, 0, 0, 0, 1, 0])
     np.testing.assert_array_equal(trajectory.valid[:, 0], [1, 1, 1, 0, 1, 1, 1, 0, 1])
     np.testing.assert_array_equal(trajectory.reward[:, 0], [1, 1, 1, 0, 1, 1, 1, 0, 1])
     ends = [0, 0, 1, 0, 0, 0, 1, 0, 0]
-    np.testing.assert_array_equal(trajectory.terminal[:, 0], np.zeros(9) if cut_off else ends)
+    np.testing.assert_array_equal(trajectory.terminal[:, 0], np.zeros(9) if truncates else ends)
     # The next segment starts where this one stopped.
-    _, following, _ = loop.rollout(NOBODY, actors, jax.random.key(2))
+    _, following, _ = loop.rollout(agent, actors, jax.random.key(2))
     np.testing.assert_array_equal(following.observation[0], trajectory.observation[-1])
     np.testing.assert_array_equal(following.first[0], trajectory.first[-1])
 
 
 def learn(environment, views, network, feature, rate, updates, actors=8, steps=8):
-    """Answers learned by TD on a table, with a step size that decays, and the loop that learned them."""
-    task = GVFTask(questions(network, feature), hidden=0)
+    """Answers learned by TD on a table, with a step size that decays."""
+    task = AnswersTask(question_arrays(network, feature), hidden=0)
     optimiser = optax.sgd(lambda count: rate / (1.0 + count / 150))
-    learner = Learner(lambda key: OneHot(jnp.asarray(views)), [Trained("answers", task, optimiser)])
-    loop = DeviceLoop(environment, uniform_policy(len(environment.actions)), learner.update, actors, steps)
-    training = loop.start(learner.init(jax.random.key(0)), jax.random.key(1))
-    training = jax.jit(loop.advance)(training, jnp.int32(updates))
-    return np.asarray(training.agent.modules["answers"](jnp.eye(len(views))))
+    loop = tabular_loop(environment, views, [OptimisedTask("answers", task, optimiser)], actors, steps)
+    return np.asarray(advance(loop, updates).modules["answers"](jnp.eye(len(views))))
 
 
 GRID = GridWorld(4, (0, 1))
@@ -129,21 +139,17 @@ def test_termination_prediction_counts_the_steps_left():
 
 
 def test_a_truncated_episode_bootstraps_from_its_last_observation():
-    """Cut off, a reward of 1 at each step is worth 1 + γ + … + γ^k·v(last); v(last) is never learned and stays 0."""
-    task = Trained("value", ValueTask(0.5, hidden=0), optax.sgd(1.0))
-    views = jnp.arange(4, dtype=jnp.float32)[:, None]
-    learner = Learner(lambda key: OneHot(views), [task])
+    """Truncated, a reward of 1 at each step is worth 1 + γ + … + γ^k·v(last), with the learned v(last)."""
+    task = OptimisedTask("value", ValueTask(0.5, hidden=0), optax.sgd(1.0))
     values = {}
-    for cut_off in (False, True):
-        loop = DeviceLoop(Corridor(3, cut_off), uniform_policy(1), learner.update, actors=1, steps=8)
-        agent = learner.init(jax.random.key(0))
-        start = agent.modules["value"](jnp.eye(4))[3, 0]
-        training = jax.jit(loop.advance)(loop.start(agent, jax.random.key(1)), jnp.int32(2000))
-        values[cut_off] = np.asarray(training.agent.modules["value"](jnp.eye(4)))[:, 0]
-        last = values[cut_off][3] if cut_off else 0.0
+    for truncates in (False, True):
+        loop = tabular_loop(Corridor(3, truncates), CELLS, [task], actors=1, steps=8)
+        initial = start(loop)[0].agent.modules["value"](jnp.eye(4))[3, 0]
+        assert abs(initial) > 1e-3  # so that a bootstrap from it would show
+        values[truncates] = np.asarray(advance(loop, 2000).modules["value"](jnp.eye(4)))[:, 0]
+        last = values[truncates][3] if truncates else 0.0
         expected = [1.75 + last / 8, 1.5 + last / 4, 1 + last / 2]
-        np.testing.assert_allclose(values[cut_off][:3], expected, atol=1e-3)
-        assert abs(start) > 1e-3  # so that a bootstrap from it would show
+        np.testing.assert_allclose(values[truncates][:3], expected, atol=1e-3)
     assert np.abs(values[False][:3] - values[True][:3]).max() > 1e-3
 
 
@@ -154,9 +160,6 @@ def test_the_same_seed_gives_the_same_numbers_and_another_seed_others():
 
 
 def _short_run(seed):
-    task = Trained("value", ValueTask(0.5, hidden=0), optax.adam(1e-2))
-    learner = Learner(lambda key: OneHot(jnp.asarray(GRID.views)), [task])
-    loop = DeviceLoop(GRID, uniform_policy(4), learner.update, actors=2, steps=4)
-    key = jax.random.key(seed)
-    training = jax.jit(loop.advance)(loop.start(learner.init(key), key), jnp.int32(5))
-    return np.asarray(training.agent.modules["value"](jnp.eye(16)))
+    task = OptimisedTask("value", ValueTask(0.5, hidden=0), optax.adam(1e-2))
+    loop = tabular_loop(GRID, GRID.views, [task], actors=2, steps=4, seed=seed)
+    return np.asarray(advance(loop, 5).modules["value"](jnp.eye(16)))

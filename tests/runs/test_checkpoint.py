@@ -5,7 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rgvf.training.checkpoint import CheckpointError, fill, load_checkpoint, named_arrays, save_checkpoint
+from rgvf.arrays import fill, named_arrays
+from rgvf.runs.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
 
 
 class State(NamedTuple):
@@ -52,7 +53,7 @@ def test_damage_is_noticed_wherever_it_is(tmp_path):
 
 def test_a_checkpoint_of_another_agent_is_refused():
     arrays = named_arrays(state(1))
-    with pytest.raises(CheckpointError, match="no array"):
+    with pytest.raises(ValueError, match="no array"):
         fill(state(1), {name: array for name, array in arrays.items() if "'w'" not in name})
-    with pytest.raises(CheckpointError, match=r"float32\(2, 4\), not float32\(3, 4\)"):
+    with pytest.raises(ValueError, match=r"float32\(2, 4\), not float32\(3, 4\)"):
         fill(state(1), {**arrays, ".weights['w']": np.zeros((2, 4), np.float32)})

@@ -57,6 +57,7 @@ def touch_twice(tmp_path_factory):
     return whole, interrupted, left, recorder, conclusion
 
 
+@pytest.mark.medium
 def test_same_seed_same_bits_even_after_an_interruption(touch_twice):
     whole, interrupted, left, recorder, _ = touch_twice
     assert left == ["random.json"]
@@ -67,6 +68,7 @@ def test_same_seed_same_bits_even_after_an_interruption(touch_twice):
     assert first == second
 
 
+@pytest.mark.medium
 def test_the_folder_holds_what_a_reader_needs(touch_twice):
     whole, _, _, _, conclusion = touch_twice
     config = json.loads((whole / "config.json").read_text())
@@ -95,6 +97,7 @@ def test_the_folder_holds_what_a_reader_needs(touch_twice):
     assert (whole / "questions" / "tree-2.json").exists()
 
 
+@pytest.mark.medium
 def test_the_reported_error_is_that_of_the_reported_values(touch_twice):
     whole, *_ = touch_twice
     result = Curves.from_data(json.loads((whole / "results" / "tree-1.json").read_text()))
@@ -103,6 +106,7 @@ def test_the_reported_error_is_that_of_the_reported_values(touch_twice):
     assert not np.array_equal(learned[0], learned[1])
 
 
+@pytest.mark.medium
 def test_more_seeds_do_not_change_the_first_ones(touch_twice, tmp_path):
     whole, *_ = touch_twice
     study = find_study("grid-touch")
@@ -114,6 +118,7 @@ def test_more_seeds_do_not_change_the_first_ones(touch_twice, tmp_path):
     np.testing.assert_allclose(many["arrays"]["values"][:2], few["arrays"]["values"], atol=1e-4)
 
 
+@pytest.mark.medium
 def test_a_damaged_result_is_run_again(touch_twice):
     whole, *_ = touch_twice
     path = whole / "results" / "tree-1.json"
@@ -125,6 +130,7 @@ def test_a_damaged_result_is_run_again(touch_twice):
     assert path.read_bytes() == good
 
 
+@pytest.mark.medium
 def test_a_result_of_another_form_counts_as_damaged(touch_twice, tmp_path, monkeypatch):
     study = find_study("grid-touch")
     good = json.loads((touch_twice[0] / "results" / "tree-1.json").read_text())
@@ -156,6 +162,7 @@ def test_a_result_of_another_form_counts_as_damaged(touch_twice, tmp_path, monke
     assert (recorder.kept, recorder.ran) == (["tree-1"], [])
 
 
+@pytest.mark.medium
 def test_another_study_or_other_settings_in_the_folder_are_refused(touch_twice):
     whole, *_ = touch_twice
     before = files(whole)
@@ -166,6 +173,7 @@ def test_another_study_or_other_settings_in_the_folder_are_refused(touch_twice):
     assert files(whole) == before
 
 
+@pytest.mark.medium
 def test_random_study_draws_every_seed_its_own_questions(tmp_path):
     config = GridConfig(seeds=2, frames=64, size=3, evaluations=1)
     run_study(find_study("grid-random"), config, tmp_path, ["random-4"])

@@ -57,6 +57,7 @@ def test_twenty_samples_of_each_hyperparameter():
     assert configs["a2c"].agent.name == "a2c"
 
 
+@pytest.mark.medium
 def test_all_samples_are_padded_to_networks_of_one_size():
     """Then they are one batch of a joint loop: the smallest and the largest have the same arrays."""
     spec = find_spec("minatar/Breakout")
@@ -91,6 +92,7 @@ def test_claims_of_robustness_follow_the_data():
     np.testing.assert_allclose(np.polyfit(values, scores, 1), [2, 50], rtol=0.05)
 
 
+@pytest.mark.medium
 def test_a_small_study_of_robustness(tmp_path):
     tiny = RobustnessConfig(seeds=2, frames=2_000, hidden=8, points=4, checkpoints=1)
     conclusion = run_study(STUDY, tiny, tmp_path, ("features.01", "a2c"))
@@ -126,6 +128,7 @@ def test_the_search_tries_as_much_for_every_agent_and_takes_the_best():
     assert found["rgvf"] == (2e-3, 2.0)
 
 
+@pytest.mark.medium
 def test_a_stopped_study_leaves_a_checkpoint_where_it_stopped(tmp_path):
     """Not only where a checkpoint was due."""
     tiny = RobustnessConfig(seeds=1, frames=8_000, hidden=8, points=8, checkpoints=1)
@@ -141,6 +144,7 @@ def test_a_stopped_study_leaves_a_checkpoint_where_it_stopped(tmp_path):
     assert 0.3 < int(newest.stem) / 8_000 < 0.7
 
 
+@pytest.mark.medium
 def test_what_another_process_has_finished_meanwhile_is_concluded_too(tmp_path):
     config = RobustnessConfig(seeds=1, frames=320, hidden=8, points=1, checkpoints=1)
     first_seed = STUDY.run_config(config, "depth.00").seed

@@ -72,8 +72,20 @@ def compiled_loss(name):
     return loss
 
 
-def loss_of(name, trajectory, agent=None):
-    agent = agent or fresh(name)
+@cache
+def compiled_gradients(name):
+    """By the modules, and by the state that the task carries along."""
+    loss = compiled_loss(name)
+
+    def loss_alone(modules_and_state, trajectory, key):
+        modules, state = modules_and_state
+        return loss(modules, state, trajectory, key)[0]
+
+    return eqx.filter_jit(eqx.filter_grad(loss_alone))
+
+
+def loss_of(name, trajectory):
+    agent = fresh(name)
     return compiled_loss(name)(agent.modules, agent.task_states[name], trajectory, jax.random.key(3))
 
 
@@ -116,12 +128,10 @@ def test_gradients_reach_the_representation_and_the_task_s_own_head_and_nothing_
     assert all(differ(agent.modules[REPRESENTATION], after.modules[REPRESENTATION]))
     assert all(differ(agent.modules[task], after.modules[task]))
 
-    loss = compiled_loss(task)
-    key, state = jax.random.key(3), agent.task_states[task]
-    gradients = eqx.filter_grad(lambda modules: loss(modules, state, batch(), key)[0])(agent.modules)
-    assert not any(np.any(leaf) for leaf in leaves(gradients[MAIN]))
-    carried = eqx.filter_grad(lambda state: loss(agent.modules, state, batch(), key)[0])
-    assert not any(np.any(leaf) for leaf in leaves(carried(state)))
+    both = agent.modules, agent.task_states[task]
+    by_modules, by_state = compiled_gradients(task)(both, batch(), jax.random.key(3))
+    assert not any(np.any(leaf) for leaf in leaves(by_modules[MAIN]))
+    assert not any(np.any(leaf) for leaf in leaves(by_state))
 
 
 @every_task
@@ -133,11 +143,11 @@ def test_with_stop_gradient_rewards_teach_the_representation_nothing(task):
     assert not main.trains_representation
     group_key = jax.random.split(key)[1]
     task_key = jax.random.split(group_key)[1]
-    loss = compiled_loss(task)
-    own = {name: agent.modules[name] for name in (REPRESENTATION, task)}
-    gradients = eqx.filter_grad(lambda m: loss(m, agent.task_states[task], batch(), task_key)[0])(own)
+    gradients, _ = compiled_gradients(task)((agent.modules, agent.task_states[task]), batch(), task_key)
+    own, own_gradients = ({name: each[name] for name in (REPRESENTATION, task)} for each in (agent.modules, gradients))
     parameters = eqx.filter(own, eqx.is_inexact_array)
-    changes, _ = trained.optimiser.update(gradients, agent.optimiser_states[task], parameters)
+    with jax.numpy_dtype_promotion("standard"):  # for Optax
+        changes, _ = trained.optimiser.update(own_gradients, agent.optimiser_states[task], parameters)
     alone = eqx.apply_updates(own, changes)
     for a, b in zip(leaves(both.modules[REPRESENTATION]), leaves(alone[REPRESENTATION]), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)

@@ -6,9 +6,16 @@ import numpy as np
 import pytest
 
 from rgvf.agents import AgentConfig
-from rgvf.features import RandomPatches, make_features
+from rgvf.features import RandomPatches
 from rgvf.questions import QuestionNetwork, mask, multi_horizon_values, targets
-from rgvf.tasks import GivenQuestions, MultiHorizonValues, RewardPrediction, TerminationPrediction, View
+from rgvf.tasks import (
+    GivenQuestions,
+    MultiHorizonValues,
+    RandomQuestions,
+    RewardPrediction,
+    TerminationPrediction,
+    View,
+)
 from rgvf.trajectory import Transition
 from tests.helpers import SMALL_IMAGE, VECTOR, learner_of, trajectory
 
@@ -82,7 +89,7 @@ def test_a_given_network_has_the_features_and_actions_that_it_names():
     before, after = rng.integers(0, 256, size=(2, 10, 10, 2)).astype(np.uint8)
     got = features(Transition(jnp.asarray(before), jnp.array(0), jnp.array(0.25), jnp.asarray(after)))
     change = after / 255.0 - before / 255.0
-    patches = make_features(["random-patches/0"], SMALL_IMAGE, seed=3, scale=2.0)
+    _, patches = questions(RandomQuestions(feature_scale=2.0), seed=3)  # the same seed has the same random features
     assert isinstance(patches, RandomPatches)
     weight = np.asarray(patches.weight[0]).reshape(5, 5, 2)  # 10 pixels have two patches of 5 to a side
     expected = [np.abs(change[0, 7]).mean(), 0.25, abs((weight * change[5:, :5]).sum()), 1.0]

@@ -37,13 +37,14 @@ from rgvf.environments.workers.process import (
     pack_blobs,
     unpack_blobs,
 )
+from rgvf.errors import UserError
 
 _COMMAND = "import sys; sys.path[:] = sys.argv[3:]; from rgvf.environments.workers.process import main; main()"
 _CLOSE_SECONDS = 2.0  # a worker that has not ended by then is killed
 _MAX_GROUPS = 256
 
 
-class WorkerError(RuntimeError):
+class WorkerError(UserError):
     """A worker process or one of its games failed. The workers are closed."""
 
 

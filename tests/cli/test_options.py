@@ -1,0 +1,159 @@
+"""The options of `rgvf train`: a group for each task, and how they become a configuration."""
+
+import dataclasses
+import re
+
+import pytest
+
+from rgvf.agents import AgentConfig
+from rgvf.cli.errors import CommandError
+from rgvf.cli.options import changed_config, config_of, option_type, options_of
+from rgvf.cli.parsing import parse
+from rgvf.questions import reward_prediction
+from rgvf.runs import RunConfig
+from rgvf.settings import field_docs
+from rgvf.tasks import (
+    TASKS,
+    ActorCriticSettings,
+    CURLSettings,
+    GivenQuestions,
+    MultiHorizonValues,
+    PixelControlSettings,
+    RandomQuestions,
+    Shallow,
+)
+from tests.cli.command import run, words
+
+ENV = ["--env", "minatar/Breakout"]
+
+
+def config_from(*arguments):
+    return config_of(parse(option_type(), [*ENV, *arguments], "rgvf train"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "tasks"),
+    [
+        (["--rgvf.depth", "2"], [RandomQuestions(depth=2)]),
+        (["--agent", "rgvf-shallow", "--rgvf.depth", "2"], [Shallow(depth=2)]),
+        (["--agent", "mhvp", "--mhvp.horizons", "3"], [MultiHorizonValues(3)]),
+        (
+            ["--agent", "curl+pixel-control", "--curl.layer-norm", "--pixel-control.discount", "0.5"],
+            [CURLSettings(layer_norm=True), PixelControlSettings(0.5)],
+        ),
+        (["--agent", "a2c"], []),
+    ],
+)
+def test_options_of_a_task_become_its_settings(arguments, tasks):
+    assert config_from(*arguments) == RunConfig("minatar/Breakout", AgentConfig(tasks))
+
+
+def test_other_options_belong_to_the_run_the_agent_and_the_actor_critic():
+    agent = AgentConfig("rgvf", actor_critic=ActorCriticSettings(discount=0.9), learning_rate=0.1)
+    arguments = ["--discount", "0.9", "--learning-rate", "0.1", "--seeds", "3"]
+    assert config_from(*arguments) == RunConfig("minatar/Breakout", agent, seeds=3)
+
+
+@pytest.mark.parametrize("agent", ["a2c", *TASKS, "rgvf+pixel-control"])
+def test_a_configuration_and_its_options_are_the_same_thing(agent):
+    config = RunConfig("minatar/Breakout", AgentConfig(agent, c=(0.5,), hidden=7), frames=99)
+    assert config_of(options_of(config)) == config
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--curl.margin", "2"], "options --curl.… are for the task curl, and the agent rgvf lacks it"),
+        (
+            ["--agent", "mhvp", "--rgvf.depth", "2"],
+            "options --rgvf.… are for the task rgvf, and the agent mhvp lacks it",
+        ),
+        (["--agent", "a2c", "--questions.network", "x.json"], "--questions.… are for the task questions"),
+        (["--agent", "questions"], "the task `questions` needs a question network (--questions.network FILE.json)"),
+        (
+            ["--agent", "questions", "--questions.network", "x.json"],
+            "the question network cannot be read: No such file",
+        ),
+        (["--rgvf.depth", "0"], "depth must be at least 1, not 0"),
+        (["--rgvf.depth", "x"], "--rgvf.depth must be a whole number, not 'x'"),
+        (["--rgvf.feature-kind", "patch"], "Expected one of ('auto', 'patches', 'linear')"),
+        (["--depth", "2"], "did you mean --rgvf.depth?"),
+    ],
+)
+def test_a_wrong_option_is_refused_in_one_sentence(capsys, tmp_path, monkeypatch, arguments, sentence):
+    monkeypatch.chdir(tmp_path)
+    status, printed = run(capsys, "train", *ENV, *arguments)
+    assert status == 2
+    assert sentence in words(printed.err)
+    assert len(printed.err.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_question_network_is_read_from_its_file_once(tmp_path):
+    file = reward_prediction().save(tmp_path / "network.json")
+    config = config_from("--agent", "questions", "--questions.network", str(file))
+    assert config.agent.auxiliary == (GivenQuestions.of(reward_prediction()),)
+    file.unlink()
+    assert config_of(options_of(config)) == config
+
+
+def test_a_resumed_run_keeps_settings_that_options_cannot_express():
+    """Two tasks of one group have different settings here; the command line has one group for both."""
+    tasks = [RandomQuestions(depth=2), Shallow(depth=3)]
+    saved = RunConfig("minatar/Breakout", AgentConfig(tasks), frames=100)
+    options = dataclasses.replace(options_of(saved), frames=200)
+    assert changed_config(saved, options) == dataclasses.replace(saved, frames=200)
+
+
+def test_a_resumed_run_keeps_its_agent():
+    saved = RunConfig("minatar/Breakout", AgentConfig(RandomQuestions(depth=2)))
+    with pytest.raises(CommandError, match="the run has agent = rgvf, not a2c"):
+        changed_config(saved, dataclasses.replace(options_of(saved), agent="a2c"))
+
+
+@pytest.fixture
+def printed_help(capsys):
+    """What `rgvf train --help` prints, on one line."""
+    status, printed = run(capsys, "train", "--help")
+    assert status == 0
+    return words(printed.out)
+
+
+def documented_options():
+    """The text of each option, from the settings that it belongs to."""
+    texts = {}
+    for settings in (RunConfig, AgentConfig, ActorCriticSettings):
+        texts |= {name: text for name, text in field_docs(settings).items() if name != "tasks"}
+    for name, settings in TASKS.items():
+        if not issubclass(settings, RandomQuestions) or settings is RandomQuestions:  # ablations share its options
+            texts |= {f"{name}.{field}": text for field, text in field_docs(settings).items()}
+    return {name.replace("_", "-"): text for name, text in texts.items()}
+
+
+@pytest.mark.parametrize(
+    ("option", "default"),
+    [
+        *(("agent", "rgvf"), ("learning-rate", "0.0007"), ("rms-epsilon", "1e-05"), ("c", "1.0"), ("entropy", "0.01")),
+        *(("discount", "0.99"), ("actors", "16"), ("steps", "20"), ("frames", "200000000"), ("clip-norm", "0.5")),
+        *(("rgvf.depth", "8"), ("rgvf.repeat", "16"), ("rgvf.features", "16"), ("rgvf.discount", "0.95")),
+        *(("mhvp.horizons", "10"), ("pixel-control.discount", "0.9"), ("curl.outputs", "128")),
+    ],
+)
+def test_help_names_every_hyperparameter_with_its_default(printed_help, option, default):
+    after = printed_help.partition(f" --{option} ")[2]
+    assert after.partition("(default: ")[2].startswith(f"{default})")
+
+
+def test_every_option_has_a_help_text_that_stands_on_its_own(printed_help):
+    options = set(re.findall(r"(?<= --)[a-z][a-z.-]*(?=[ ,])", f" {printed_help}"))
+    options = {option for option in options if not re.search(r"(^|\.)no-", option)}  # --no-wandb, beside --wandb
+    texts = documented_options()
+    assert options - {"help", "agent", "out", "resume"} == set(texts)
+    assert " --agent STR a2c, or auxiliary tasks joined by +: rgvf," in printed_help
+    assert " --out {None}|PATH Folder of the run; runs/ENV-AGENT-SEED by default." in printed_help
+    for option, text in texts.items():
+        assert text in printed_help, option
+        assert text.endswith("."), option
+        assert text[0].isupper(), option
+        assert len(text.split()) >= 3, option
+        assert not re.match(r"(Of|The same|As|See|And|Or|Its|Their|It|They)\b", text), option

@@ -1,0 +1,27 @@
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from rgvf.agents import AgentConfig
+from rgvf.runs import RunConfig
+from rgvf.tasks import CURLSettings, RandomQuestions
+
+
+@pytest.mark.unchecked_types
+def test_numbers_may_be_given_in_any_form():
+    many, third, half, halves = cast(Any, (5e6, np.int64(3), 0.5, [0.5]))
+    config = RunConfig("gym/CartPole-v1", AgentConfig(c=half), frames=many, seed=third)
+    assert (config.frames, config.seed, config.agent.c) == (5_000_000, 3, (0.5,))
+    assert RunConfig.from_json(config.to_json()) == config
+    assert AgentConfig(c=halves) == AgentConfig(c=(0.5,))
+    with pytest.raises(ValueError, match=r"frames must be a whole number, not 1\.5"):
+        RunConfig("gym/CartPole-v1", frames=cast(Any, 1.5))
+    with pytest.raises(ValueError, match="seed must be a number, not 'x'"):
+        RunConfig("gym/CartPole-v1", seed=cast(Any, "x"))
+
+
+def test_a_configuration_comes_back_from_json():
+    tasks = [RandomQuestions(depth=3, discount=0.5, feature_kind="linear"), CURLSettings(margin=2)]
+    config = RunConfig("minatar/Breakout", AgentConfig(tasks, c=(0.5, 2.0), hidden=7), frames=99, seeds=3)
+    assert RunConfig.from_json(config.to_json()) == config
