@@ -24,11 +24,11 @@ TASK_ROWS = {f"{task} end-to-end": ["--agent", task] for task in TASKS}
 
 
 def raw_speed(game: str, seeds: int, seconds: float) -> float:
-    """Frames/s of the emulators alone, in the same groups: each plays on as soon as all of its games have."""
+    """Frames/s of the emulators alone, in the same groups: each steps again as soon as all of its games have stepped."""
     import numpy as np
 
-    from rgvf.training.config import RunConfig
-    from rgvf.training.run import make_workers
+    from rgvf.runs import RunConfig
+    from rgvf.runs.run import make_workers
 
     rng = np.random.default_rng(0)
     with make_workers(RunConfig(env=f"atari/{game}", seeds=seeds)) as workers:
@@ -61,15 +61,16 @@ def child(game: str, options: list[str], seeds: int, seconds: float) -> None:
 
     use_fast_convolutions()
     import jax
-    import tyro
 
-    from rgvf.agents import AgentConfig
-    from rgvf.training.config import RunConfig
-    from rgvf.training.run import make_loop
+    from rgvf.cli.options import config_of, option_type
+    from rgvf.cli.parsing import parse
+    from rgvf.loops import start
+    from rgvf.runs.run import make_loop, prepare
 
-    agent = tyro.cli(AgentConfig, args=options, config=(tyro.conf.OmitArgPrefixes,))
-    with contextlib.closing(make_loop(RunConfig(env=f"atari/{game}", agent=agent, seeds=seeds))) as loop:
-        state = loop.start(range(seeds))
+    arguments = ["--env", f"atari/{game}", "--seeds", str(seeds), *options]
+    config = config_of(parse(option_type(), arguments, "rgvf train"))
+    with contextlib.closing(make_loop(config, prepare(config))) as loop:
+        state = start(loop)
         for _ in range(3):
             state, _ = loop.advance(state, 1)
         jax.block_until_ready(state)

@@ -15,7 +15,8 @@ import numpy as np
 
 from rgvf.questions import random_network, targets
 from rgvf.studies import grid_random, grid_touch
-from rgvf.studies.grid import GridConfig, run_variant
+from rgvf.studies.grid import run_variant
+from rgvf.studies.grid_agents import GridConfig
 
 SEEDS = 5
 STUDIES = {"grid-touch": grid_touch.VARIANTS, "grid-random": grid_random.VARIANTS}

@@ -20,15 +20,13 @@ import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 
 from rgvf.agents import AgentConfig  # noqa: E402
-from rgvf.environments.games import MINATAR_GAMES  # noqa: E402
-from rgvf.environments.minatar import MinAtar  # noqa: E402
-from rgvf.environments.protocol import step_or_reset  # noqa: E402
+from rgvf.environments import MINATAR_GAMES, MinAtar, step_or_reset  # noqa: E402
+from rgvf.loops import DeviceLoop, JointLoop, start  # noqa: E402
+from rgvf.runs import RunConfig  # noqa: E402
+from rgvf.runs.run import make_loop, prepare  # noqa: E402
 from rgvf.studies.minatar import AGENTS as STUDIED  # noqa: E402
-from rgvf.studies.minatar import MinAtarConfig  # noqa: E402
-from rgvf.training.compiled import CompiledLoop  # noqa: E402
-from rgvf.training.config import RunConfig  # noqa: E402
-from rgvf.training.fleet import Fleet  # noqa: E402
-from rgvf.training.run import make_loop  # noqa: E402
+from rgvf.studies.minatar import STUDY, MinAtarConfig  # noqa: E402
+from rgvf.tasks import RandomQuestions  # noqa: E402
 
 ACTORS, STEPS = 16, 20
 AGENTS = {"a2c": AgentConfig("a2c", hidden=128), "rgvf": AgentConfig("rgvf", stop_gradient=True, hidden=128)}
@@ -63,21 +61,26 @@ def environment_speed(game: str, n: int, seconds: float) -> float:
     return rate(play, (state, jnp.zeros(n, bool), jax.random.key(1)), 100 * n, seconds)
 
 
+def loop_of(game: str, agent: AgentConfig, seeds: int) -> DeviceLoop:
+    config = RunConfig(f"minatar/{game}", agent, seeds=seeds, actors=ACTORS, steps=STEPS)
+    loop = make_loop(config, prepare(config))
+    assert isinstance(loop, DeviceLoop)
+    return loop
+
+
 def training_speed(game: str, agent: AgentConfig, seeds: int, seconds: float) -> float:
-    loop = make_loop(RunConfig(f"minatar/{game}", agent, seeds=seeds, actors=ACTORS, steps=STEPS))
+    loop = loop_of(game, agent, seeds)
     updates = 20
     step = lambda state: loop.advance(state, updates)[0]  # noqa: E731
-    return rate(step, loop.start(range(seeds)), updates * loop.frames_per_update * seeds, seconds)
+    return rate(step, start(loop), updates * loop.frames_per_update * seeds, seconds)
 
 
 def speed_together(game: str, agents: list[AgentConfig], seeds: int, seconds: float) -> float:
-    loops = [
-        make_loop(RunConfig(f"minatar/{game}", agent, seeds=seeds, actors=ACTORS, steps=STEPS)) for agent in agents
-    ]
-    fleet = Fleet([loop for loop in loops if isinstance(loop, CompiledLoop)], [agent.program for agent in agents])
+    loops = [loop_of(game, agent, seeds) for agent in agents]
+    joint = JointLoop(loops, [agent.program for agent in agents])
     updates = 20
-    step = lambda states: [state for state, _ in fleet.advance(states, updates)]  # noqa: E731
-    states = [loop.start(range(seeds)) for loop in loops]
+    step = lambda states: [state for state, _ in joint.advance(states, updates)]  # noqa: E731
+    states = [start(loop) for loop in loops]
     return rate(step, states, updates * ACTORS * STEPS * seeds * len(agents), seconds)
 
 
@@ -102,8 +105,7 @@ def main() -> None:
     if arguments.together:
         print(f"\n{'':16}{'agents':>8}{'one by one':>13}{'together':>13}")
         for game in arguments.games:
-            studied = MinAtarConfig(seeds=seeds).runs([f"{game}.{name}" for name in STUDIED])
-            agents = [run.agent for run in studied.values()]
+            agents = [STUDY.run_config(MinAtarConfig(seeds=seeds), f"{game}.{name}").agent for name in STUDIED]
             apart = [training_speed(game, agent, seeds, arguments.seconds) for agent in agents]
             one_by_one = len(apart) / sum(1 / speed for speed in apart)
             together = speed_together(game, agents, seeds, arguments.seconds)
@@ -114,7 +116,7 @@ def main() -> None:
         )
         actions = len(MinAtar(arguments.games[0]).actions)
         for depth, repeat in ((1, 16), (4, 16), (8, 16), (16, 16), (8, 4), (8, 32)):
-            agent = AgentConfig("rgvf", stop_gradient=True, hidden=128, depth=depth, repeat=repeat)
+            agent = AgentConfig(RandomQuestions(depth=depth, repeat=repeat), stop_gradient=True, hidden=128)
             speed = training_speed(arguments.games[0], agent, seeds, arguments.seconds)
             print(f"{depth:8}{repeat:8}{16 + depth * repeat * actions:13,}{speed:13,.0f}", flush=True)
 

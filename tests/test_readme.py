@@ -1,26 +1,68 @@
-"""What the README shows is true."""
+"""What the README and the other pages show is true."""
 
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
-import rgvf  # noqa: F401 - the example imports it
+import pytest
+
+from rgvf.cli.options import config_of, option_type
+from rgvf.cli.parsing import parse
+from rgvf.studies import find_study
+from rgvf.tasks import TASKS
 
 ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PYTHON = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
-def test_the_first_example_runs_and_prints_what_it_says(tmp_path, monkeypatch, capsys):
+def commands():
+    """The commands of the README, as lists of arguments."""
+    for block in re.findall(r"```sh\n(.*?)```", README, re.DOTALL):
+        for line in block.replace("\\\n", " ").splitlines():
+            program, *arguments = shlex.split(line, comments=True) or [""]
+            if program.endswith("rgvf"):
+                yield arguments
+
+
+def test_the_first_example_prints_what_it_says(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
-    exec(blocks[0], {})
-    told = " ".join(line.removeprefix("# ") for line in blocks[0].splitlines() if line.startswith("# "))
-    assert capsys.readouterr().out.startswith(told)
+    exec(PYTHON[0], {})
+    printed = " ".join(line.removeprefix("# ") for line in PYTHON[0].splitlines() if line.startswith("# "))
+    assert len(printed) > 100
+    assert capsys.readouterr().out.startswith(printed)
     assert (tmp_path / "questions.svg").stat().st_size > 1000
 
 
 def test_the_language_example_builds_a_network():
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
-    language = next(block for block in blocks if "QuestionNetwork(" in block)
+    language = next(block for block in PYTHON if "QuestionNetwork(" in block)
     exec(language, {})
+
+
+@pytest.mark.medium
+def test_every_example_runs(tmp_path):
+    program = tmp_path / "blocks.py"
+    program.write_text("\n".join(PYTHON), encoding="utf-8")
+    command = [sys.executable, "-W", "error", str(program)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_command_is_understood():
+    found = list(commands())
+    assert {arguments[0] for arguments in found} == {"train", "evaluate", "record", "study"}
+    for command, *arguments in found:
+        if command == "train" and "--resume" not in arguments:
+            config = config_of(parse(option_type(), arguments, "rgvf train"))
+            assert config.env == arguments[arguments.index("--env") + 1]
+        if command == "study" and arguments != ["list"]:
+            assert find_study(*arguments).name == arguments[0]
+
+
+def test_every_task_is_named():
+    assert [name for name in TASKS if f"`{name}`" not in README] == []
 
 
 def test_every_picture_and_page_that_the_documents_name_is_there():

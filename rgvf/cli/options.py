@@ -81,6 +81,8 @@ def changed_config(saved: RunConfig, options: Any) -> RunConfig:
         raise CommandError(
             f"the run has agent = {saved.agent.name}, not {options.agent}; only more frames can be requested"
         )
+    if options.out is not None:
+        raise CommandError("--out is for new runs; a run is resumed in its own folder")
     may_change = {name: getattr(options, name) for name in MAY_CHANGE}
     same = dataclasses.replace(options, out=None, **{name: getattr(saved, name) for name in MAY_CHANGE})
     return dataclasses.replace(saved, **may_change) if same == options_of(saved) else config_of(options)

@@ -58,6 +58,10 @@ class StudyProgress:
             self._bars.update(self._bar, completed=fraction, note="")
         self._stop.check()
 
+    def warn(self, message: str) -> None:
+        """Something is wrong, but the study continues."""
+        self._console.print(f"rgvf: {message}", highlight=False, soft_wrap=True)
+
     def found(self, variants: Sequence[str]) -> None:
         """The folder has results of these already."""
         self._console.print(f"Found results of {some_of(variants, limit=4)}", highlight=False, soft_wrap=True)

@@ -35,7 +35,7 @@ class Recording(NamedTuple):
     answers: dict[str, np.ndarray]
     """Of each task with a question network: [T, n_p]."""
     true_answers: dict[str, np.ndarray]
-    """What the answers turned out to be: [T, n_p]; NaN where the action of the question was not taken.
+    """What the answers turned out to be: [T, n_p]; NaN where the actions of the question were not taken.
 
     As in training, they bootstrap from the agent's own answers where an episode is truncated or the recording ends.
     """

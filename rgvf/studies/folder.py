@@ -19,8 +19,14 @@ class FolderError(UserError):
 class StudyFolder:
     """Results by variant, written one by one, so that an interrupted study can be resumed."""
 
-    def __init__(self, path: Path, study: str, settings: Mapping[str, Any]) -> None:
+    def __init__(
+        self, path: Path, study: str, settings: Mapping[str, Any], defaults: Mapping[str, Any] | None = None
+    ) -> None:
         """Open a new or an existing folder.
+
+        Args:
+            settings: of the study, as JSON can hold them.
+            defaults: what a setting was that the folder does not name, because it is newer than the folder.
 
         Raises:
             FolderError: it holds something else, or cannot be written. Nothing in it is changed then.
@@ -30,6 +36,7 @@ class StudyFolder:
         try:
             found = self._settings_found()
             if found is not None:
+                found["settings"] = {**json.loads(json.dumps(dict(defaults or {}))), **found["settings"]}
                 _check_same(path, found, wanted)
             (path / "results").mkdir(parents=True, exist_ok=True)
             if found is None:

@@ -19,7 +19,7 @@ from jaxtyping import Array, Float
 from rgvf.agents import REPRESENTATION, Agent
 from rgvf.analysis import estimate
 from rgvf.loops import DeviceLoop, StackedSeeds, start, uniform_policy
-from rgvf.studies.base import Claim, Conclusion, Curves, Study, StudyFolder, write_curves
+from rgvf.studies.base import Claim, Conclusion, Curves, Study, StudyFolder, StudyListener, write_curves
 from rgvf.studies.grid_agents import GridConfig, GridVariant, learner
 from rgvf.studies.merged_states import merged_states_error
 
@@ -81,11 +81,11 @@ class GridStudy(Study):
         self.variants: Sequence[str] = tuple(grid_variants)
 
     def run(
-        self, config: GridConfig, variants: Sequence[str], report: Callable[[float], None], folder: StudyFolder
+        self, config: GridConfig, variants: Sequence[str], listener: StudyListener, folder: StudyFolder
     ) -> dict[str, Curves]:
         """Train a batch."""
         del folder
-        return {name: run_variant(config, self.grid_variants[name], report) for name in variants}
+        return {name: run_variant(config, self.grid_variants[name], listener.progress) for name in variants}
 
     def identity(self, config: GridConfig, variant: str) -> dict[str, Any]:
         """The variant's name: the rest is in the study's settings."""

@@ -11,6 +11,7 @@ import threading
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,9 @@ import numpy as np
 
 from rgvf.agents import AgentConfig
 from rgvf.loops import stacking_is_faster
-from rgvf.runs import RunConfig, train_together
+from rgvf.runs import RunConfig, RunError, train_together
 from rgvf.settings import require
-from rgvf.studies.base import Curves, Study, StudyConfig, StudyFolder
+from rgvf.studies.base import Curves, Study, StudyConfig, StudyFolder, StudyListener
 
 LEGEND = "Return over the last tenth of training"
 
@@ -76,31 +77,37 @@ class RunsStudy(Study):
         return super().batches(variants)
 
     def run(
-        self, config: Any, variants: Sequence[str], report: Callable[[float], None], folder: StudyFolder
+        self, config: Any, variants: Sequence[str], listener: StudyListener, folder: StudyFolder
     ) -> dict[str, Curves]:
         """Train the runs of a batch, or resume those begun."""
-        return train_runs({variant: self.run_config(config, variant) for variant in variants}, report, folder.path)
+        return train_runs({variant: self.run_config(config, variant) for variant in variants}, listener, folder.path)
 
     def identity(self, config: Any, variant: str) -> dict[str, Any]:
         """The run's agent, environment and first seed."""
         run = self.run_config(config, variant)
         return json.loads(json.dumps({"env": run.env, "agent": run.agent.to_data(), "seed": run.seed}))
 
+    def is_result_of(self, config: Any, variant: str, identity: Any) -> bool:
+        """The same, where settings that are newer than the result have their defaults."""
+        run = self.run_config(config, variant)
+        agent = AgentConfig.from_data(identity["agent"])
+        return (identity["env"], agent, identity["seed"]) == (run.env, run.agent, run.seed)
 
-def train_runs(runs: Mapping[str, RunConfig], report: Callable[[float], None], out: Path) -> dict[str, Curves]:
+
+def train_runs(runs: Mapping[str, RunConfig], listener: StudyListener, out: Path) -> dict[str, Curves]:
     """Train runs, by the names of their variants, in one compiled program."""
     paths = {variant: out / "agents" / variant for variant in runs}
     done = [0.0] * len(runs)
     stopped = threading.Event()
 
-    def listen(i: int, fraction: float) -> None:
+    def report(i: int, fraction: float) -> None:
         done[i] = fraction
         try:
-            report(sum(done) / len(done))
+            listener.progress(sum(done) / len(done))
         except KeyboardInterrupt:  # stop after the next checkpoint, not here between two updates
             stopped.set()
 
-    listeners = [_FractionListener(i, listen) for i in range(len(runs))]
+    listeners = [_RunReports(partial(report, i), listener.warn) for i in range(len(runs))]
     by_path = {paths[variant]: run for variant, run in runs.items()}
     if not train_together(by_path, listeners=listeners, should_stop=stopped.is_set):
         raise KeyboardInterrupt
@@ -108,22 +115,31 @@ def train_runs(runs: Mapping[str, RunConfig], report: Callable[[float], None], o
 
 
 def read_curves(path: Path, config: RunConfig) -> Curves:
-    """The returns of a run, from its metrics; before a seed's first game has ended they count as 0."""
+    """The returns of a run, from its metrics; before a seed's first game has ended they count as 0.
+
+    Raises:
+        RunError: lines are missing.
+    """
     lines = [json.loads(line) for line in (path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
-    returns = [[line["return"] or 0.0 for line in lines if line["seed"] == seed] for seed in config.all_seeds]
-    frames = [line["frames"] for line in lines if line["seed"] == config.seed]
+    by_seed = [[line for line in lines if line["seed"] == seed] for seed in config.all_seeds]
+    frames = [line["frames"] for line in by_seed[0]]
+    distances = set(np.diff([0, *frames])[:-1].tolist())  # all lines but the last are equally far apart
+    if any([line["frames"] for line in mine] != frames for mine in by_seed) or len(distances) > 1 or not frames:
+        raise RunError(f"{path / 'metrics.jsonl'} has lost lines; delete {path} and run the study again")
+    returns = [[line["return"] or 0.0 for line in mine] for mine in by_seed]
     return Curves(frames, np.array(returns).round(3), config.seed)
 
 
-class _FractionListener:
-    """Reports the fraction of a run that is done."""
+class _RunReports:
+    """Passes the reports of a run on: the fraction that is done, and warnings."""
 
-    def __init__(self, index: int, report: Callable[[int, float], None]) -> None:
-        self._index, self._report = index, report
+    def __init__(self, progress: Callable[[float], None], warn: Callable[[str], None]) -> None:
+        self._progress, self._warn = progress, warn
 
     def warn(self, message: str) -> None:
-        """Warnings are not shown."""
+        """Pass a warning on."""
+        self._warn(message)
 
     def progress(self, frames: int, total: int, speed: float, lines: list[dict[str, Any]]) -> None:
         """Report the fraction."""
-        self._report(self._index, min(1.0, frames / total))
+        self._progress(min(1.0, frames / total))

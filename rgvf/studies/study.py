@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -32,39 +32,6 @@ class Conclusion:
     """Why the claims may come out otherwise, where less was run than the full study."""
 
 
-class Study(ABC):
-    """An experiment: variants that are trained, and what their learning curves show."""
-
-    name: str
-    config_type: type[StudyConfig]
-    variants: Sequence[str]
-    measure: str = "return"
-    """What the curves are of."""
-
-    def batches(self, variants: Sequence[str]) -> Iterable[tuple[str, Sequence[str]]]:
-        """The variants, divided into those that are best run at once; each batch has a name for people."""
-        return ((variant, (variant,)) for variant in variants)
-
-    @abstractmethod
-    def run(
-        self, config: Any, variants: Sequence[str], report: Callable[[float], None], folder: StudyFolder
-    ) -> dict[str, Curves]:
-        """Train a batch; call `report` with the fraction done. Unfinished work may be kept in the folder."""
-
-    @abstractmethod
-    def identity(self, config: Any, variant: str) -> dict[str, Any]:
-        """What tells a variant's result from that of another one, as JSON can hold it."""
-
-    def is_complete(self, config: Any, curves: Curves) -> bool:
-        """Whether the arrays beside the curves are those that `run` gives."""
-        del config, curves
-        return True
-
-    @abstractmethod
-    def conclude(self, config: Any, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
-        """Draw and check the curves that there are, into the folder."""
-
-
 @runtime_checkable
 class StudyListener(Protocol):
     """Gets reports about a study."""
@@ -81,9 +48,50 @@ class StudyListener(Protocol):
         """A fraction of the batch is done."""
         ...
 
+    def warn(self, message: str) -> None:
+        """Something is wrong, but the study continues."""
+        ...
+
     def finish(self, batch: str, seconds: float) -> None:
         """A batch is done."""
         ...
+
+
+class Study(ABC):
+    """An experiment: variants that are trained, and what their learning curves show."""
+
+    name: str
+    config_type: type[StudyConfig]
+    variants: Sequence[str]
+    measure: str = "return"
+    """What the curves are of."""
+
+    def batches(self, variants: Sequence[str]) -> Iterable[tuple[str, Sequence[str]]]:
+        """The variants, divided into those that are best run at once; each batch has a name for people."""
+        return ((variant, (variant,)) for variant in variants)
+
+    @abstractmethod
+    def run(
+        self, config: Any, variants: Sequence[str], listener: StudyListener, folder: StudyFolder
+    ) -> dict[str, Curves]:
+        """Train a batch, and report progress. Unfinished work may be kept in the folder."""
+
+    @abstractmethod
+    def identity(self, config: Any, variant: str) -> dict[str, Any]:
+        """What tells a variant's result from that of another one, as JSON can hold it."""
+
+    def is_result_of(self, config: Any, variant: str, identity: Any) -> bool:
+        """Whether a stored identity is that of the variant."""
+        return identity == self.identity(config, variant)
+
+    def is_complete(self, config: Any, curves: Curves) -> bool:
+        """Whether the arrays beside the curves are those that `run` gives."""
+        del config, curves
+        return True
+
+    @abstractmethod
+    def conclude(self, config: Any, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
+        """Draw and check the curves that there are, into the folder."""
 
 
 def run_study(
@@ -100,14 +108,14 @@ def run_study(
         FolderError: `out` cannot be used.
     """
     chosen = {name for pattern in variants for name in _matching(study, pattern)} or set(study.variants)
-    folder = StudyFolder(out, study.name, to_data(config))
+    folder = StudyFolder(out, study.name, to_data(config), defaults=to_data(study.config_type()))
     results = _stored(study, config, folder)
     if results:
         listener.found(list(results))
     for batch, names in study.batches([name for name in study.variants if name in chosen - results.keys()]):
         began = time.monotonic()
         listener.begin(batch)
-        for name, curves in study.run(config, names, listener.progress, folder).items():
+        for name, curves in study.run(config, names, listener, folder).items():
             folder.save_result(name, {"identity": study.identity(config, name), **curves.to_data()})
         listener.finish(batch, time.monotonic() - began)
     conclusion = study.conclude(config, _stored(study, config, folder), folder)  # another process may have added some
@@ -126,7 +134,7 @@ def _stored(study: Study, config: StudyConfig, folder: StudyFolder) -> dict[str,
 def _complete(study: Study, config: StudyConfig, variant: str, result: Mapping[str, Any] | None) -> Curves | None:
     """The curves of a result, if it is one that `run` would have given."""
     try:
-        if result is None or result["identity"] != study.identity(config, variant):
+        if result is None or not study.is_result_of(config, variant, result["identity"]):
             return None
         curves = Curves.from_data(result)
         whole = curves.values.shape == (config.seeds, len(curves.frames)) and curves.frames[-1] >= config.frames

@@ -91,9 +91,10 @@ class CURLTask:
         logits = self.logit_scale * queries @ params.similarity @ jax.lax.stop_gradient(keys).T
         valid = view.trajectory.valid.reshape(-1)
         loss = contrastive_loss(logits, valid)
-        correct = jnp.sum(valid & (jnp.argmax(_mask_columns(logits, valid), -1) == jnp.arange(len(valid)))) / len(valid)
+        correct = valid & (jnp.argmax(_mask_columns(logits, valid), -1) == jnp.arange(len(valid)))
+        accuracy = jnp.sum(correct) / jnp.maximum(jnp.sum(valid), 1)
         averages = moving_average(state, KeyEncoder(view.representation, params.encoder), self.step)
-        return loss, averages, {"loss": loss, "accuracy": correct}
+        return loss, averages, {"loss": loss, "accuracy": accuracy}
 
 
 def crop(

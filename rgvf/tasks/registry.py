@@ -46,5 +46,6 @@ def register(settings: type[T]) -> type[T]:
 def find_task(name: str) -> type[Any]:
     """The settings of the task of this name. ValueError with the nearest name where there is none."""
     if name not in TASKS:
-        raise ValueError(unknown("task", name, TASKS, cutoff=0.4))
+        hint = "A task of yours is known once the module that registers it is imported."
+        raise ValueError(f"{unknown('task', name, TASKS, cutoff=0.4)} {hint}")
     return TASKS[name]

@@ -23,7 +23,7 @@ from rgvf.tasks import (
 
 @dataclass(frozen=True)
 class OwnSettings:
-    """Settings of a task that no registry knows."""
+    """Settings of a task that is not registered."""
 
     name: ClassVar[str] = "own"
 
@@ -55,9 +55,9 @@ def test_a2c_has_no_auxiliary_tasks():
 
 
 def test_names_and_objects_can_be_mixed():
-    config = AgentConfig([Shallow(depth=2), "curl", OwnSettings()], c=(1, 0.5, 2))
-    assert config.auxiliary == (Shallow(depth=2), CURLSettings(), OwnSettings())
-    assert config.name == "rgvf-shallow+curl+own"
+    config = AgentConfig([Shallow(depth=2), "curl", PixelControlSettings(0.5)], c=(1, 0.5, 2))
+    assert config.auxiliary == (Shallow(depth=2), CURLSettings(), PixelControlSettings(0.5))
+    assert config.name == "rgvf-shallow+curl+pixel-control"
     assert config.coefficients == (1.0, 0.5, 2.0)
 
 
@@ -115,6 +115,7 @@ def test_foreign_data_is_refused(changes, said):
         (dict(tasks="a2c+curl"), "every agent has the task a2c: name only the auxiliary tasks"),
         (dict(tasks=RandomQuestions), "a task is a name or an object of settings"),
         (dict(tasks=ActorCriticSettings()), "every agent has the task a2c"),
+        (dict(tasks=OwnSettings()), "the task 'own' is not known; call rgvf.tasks.register\\(OwnSettings\\)"),
         (dict(tasks=Misnamed()), "a task cannot be named 'representation'"),
         (dict(tasks=3), "a task is a name or an object of settings, not 3"),
         (dict(tasks=None), "a task is a name or an object of settings, not None"),

@@ -26,7 +26,7 @@ from tests.helpers import learner_of, loop_of, trajectory
 
 ACTIONS = ("left", "right", "fire")
 IMAGE, VECTOR = EnvironmentSpec((10, 10, 4), "float32", ACTIONS), EnvironmentSpec((7,), "float32", ACTIONS)
-SMALL = {"features": 6, "depth": 3, "repeat": 4}
+SMALL = (3, 4, 6)  # depth, repeat, features
 ROOM = GridWorld(4)
 
 
@@ -41,11 +41,11 @@ def assert_close(tree, other, atol=1e-5):
 @pytest.mark.parametrize(
     ("spec", "settings", "stop_gradient", "feature"),
     [
-        (IMAGE, RandomQuestions(**SMALL), True, RandomPatches),
-        (VECTOR, RandomQuestions(**SMALL), False, RandomLinear),
-        (VECTOR, NoActions(**SMALL), False, RandomLinear),
-        (IMAGE, Shallow(**SMALL), False, RandomPatches),
-        (VECTOR, DiscountedSums(**SMALL), True, RandomLinear),
+        (IMAGE, RandomQuestions(*SMALL), True, RandomPatches),
+        (VECTOR, RandomQuestions(*SMALL), False, RandomLinear),
+        (VECTOR, NoActions(*SMALL), False, RandomLinear),
+        (IMAGE, Shallow(*SMALL), False, RandomPatches),
+        (VECTOR, DiscountedSums(*SMALL), True, RandomLinear),
     ],
     ids=["rgvf-image", "rgvf-vector", "no-actions-vector", "shallow-image", "discounted-sum-vector"],
 )
@@ -70,7 +70,7 @@ def test_a_padded_agent_learns_what_it_learns_without_padding(spec, settings, st
 
 
 def test_unpadding_undoes_padding():
-    agent = learner_of(AgentConfig(RandomQuestions(**SMALL), hidden=8), IMAGE).init(jax.random.key(0))
+    agent = learner_of(AgentConfig(RandomQuestions(*SMALL), hidden=8), IMAGE).init(jax.random.key(0))
     assert_close(unpad_agent(pad_agent(agent, {"rgvf": (80, 20)}), agent), agent, atol=0.0)
 
 
@@ -79,7 +79,7 @@ def agent_of(settings):
 
 
 def test_agents_are_padded_to_the_largest_sizes_among_them():
-    deep, wide = agent_of(RandomQuestions(3, 4, features=6)), agent_of(RandomQuestions(1, 2, features=9))
+    deep, wide = agent_of(RandomQuestions(*SMALL)), agent_of(RandomQuestions(1, 2, features=9))
     assert common_sizes([deep, wide]) == {"rgvf": (6 + 3 * 4 * 3, 9)}
     assert common_sizes([deep, deep]) == {}
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 @st.composite
 def network_arguments(draw: st.DrawFn, max_nodes: int = 8) -> dict[str, Any]:
-    """Arguments of `QuestionNetwork`. Tests make the network: checked code draws random numbers, strategies must not."""
+    """Arguments of `QuestionNetwork`. Tests make the network: checked calls use `random`, and strategies must not."""
     n_p = draw(st.integers(1, max_nodes))
     n_f = draw(st.integers(1, 4))
     n_a = draw(st.integers(1, 3))

@@ -1,12 +1,10 @@
 """Runs whose environments are part of the compiled program."""
 
 import os
-import runpy
 import subprocess
 import sys
-import tempfile
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -79,9 +77,9 @@ def test_a_seed_of_several_is_what_it_is_alone(monkeypatch, stacked):
         np.testing.assert_allclose(a, b, atol=1e-5)
 
 
-SMALL = {"depth": 2, "repeat": 2, "features": 4}
+SMALL = (2, 2, 4)  # depth, repeat, features
 EVERY_TASK = [
-    *(kind(**SMALL) for kind in (RandomQuestions, NoActions, Shallow, DiscountedSums)),
+    *(kind(*SMALL) for kind in (RandomQuestions, NoActions, Shallow, DiscountedSums)),
     MultiHorizonValues(),
     RewardPrediction(),
     TerminationPrediction(),
@@ -109,37 +107,47 @@ def test_every_task_learns_in_the_compiled_program(stop_gradient):
         assert any(changed), task
 
 
-class WrongShape:
-    """An environment whose observations are not of the shape that it says."""
+@dataclass(frozen=True)
+class Count:
+    """The observation is the number of steps so far."""
 
+    observation_shape: tuple[int, ...] = (1,)
     actions = ("go", "stay")
-    observation_shape = (3, 2, 1)
 
     def reset(self, key):
-        return jnp.float32(0), jnp.zeros((2, 2, 1))
+        return jnp.float32(0), jnp.zeros(1)
 
     def step(self, state, action, key):
-        return state + 1, Step(jnp.full((2, 2, 1), state), jnp.float32(1), jnp.bool_(False), jnp.bool_(False))
+        return state + 1, Step((state + 1)[None], jnp.float32(1), jnp.bool_(False), jnp.bool_(False))
+
+
+def test_an_environment_can_be_passed(tmp_path):
+    config = RunConfig("own/Count", AgentConfig("a2c", hidden=8), frames=40, actors=4, steps=5)
+    trained = train(config, tmp_path / "run", progress=False, environment=Count())
+    assert trained.frames == resume(tmp_path / "run", progress=False, environment=Count()).frames == 40
+    with pytest.raises(ValueError, match="own/Count is known only to the program that made it"):
+        rgvf.load(tmp_path / "run")
+    with pytest.raises(ValueError, match="must end in axes of"):
+        rgvf.load(tmp_path / "run", environment=Count()).act(np.zeros((3, 9)))
 
 
 @pytest.mark.unchecked_types
-def test_an_environment_can_be_passed(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(tempfile, "mkdtemp", lambda: str(tmp_path))
-    example = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "own_world.py"))
-    assert capsys.readouterr().out == "Return of ten games: 5.0\n"  # unclipped
-    assert resume(tmp_path / "walk", progress=False, environment=example["Walk"]())  # it has ended
-    with pytest.raises(ValueError, match="own/Walk is known only to the program that made it"):
-        rgvf.load(tmp_path / "walk")
-    with pytest.raises(ValueError, match="must end in axes of"):
-        rgvf.load(tmp_path / "walk", environment=example["Walk"]()).act(np.zeros((3, 9)))
-    for env, environment, wrong in (
-        ("minatar/Breakout", example["Walk"](), "is named own/NAME, not minatar/Breakout"),
-        ("own/Walk", cast(Any, object()), "an environment needs `actions`, and object has none"),
-        ("own/Walk", example["Walk"], r"pass an environment object, Walk\(…\), not the class Walk"),
-        ("own/Walk", WrongShape(), r"`reset` gives an observation of shape \(2, 2, 1\), but `observation_shape` says"),
-    ):
-        with pytest.raises(ValueError, match=wrong):
-            train(RunConfig(env, AGENT), tmp_path / "wrong", environment=environment)
+@pytest.mark.parametrize(
+    ("env", "environment", "message"),
+    [
+        ("minatar/Breakout", Count(), "is named own/NAME, not minatar/Breakout"),
+        ("own/Count", object(), "an environment needs `actions`, and object has none"),
+        ("own/Count", Count, r"pass an environment object, Count\(…\), not the class Count"),
+        (
+            "own/Count",
+            Count((3,)),
+            r"`reset` gives an observation of shape \(1,\), but `observation_shape` says \(3,\)",
+        ),
+    ],
+)
+def test_what_is_no_environment_is_refused(tmp_path, env, environment, message):
+    with pytest.raises(ValueError, match=message):
+        train(RunConfig(env, AGENT), tmp_path / "wrong", progress=False, environment=environment)
     assert not (tmp_path / "wrong").exists()
 
 

@@ -74,6 +74,7 @@ def test_a_registered_task_is_known_by_its_name(registry):
     assert registry["second-value"] is find_task("second-value") is ValueSettings
     config = AgentConfig("second-value+reward-prediction", hidden=8)
     assert config.auxiliary[0] == ValueSettings()
+    assert AgentConfig(ValueSettings(0.25)).auxiliary == (ValueSettings(0.25),)
     assert AgentConfig.from_data(config.to_data()) == config
     learner = learner_of(config, VECTOR)
     _, metrics = jax.jit(learner.update)(learner.init(jax.random.key(0)), trajectory(VECTOR), jax.random.key(1))

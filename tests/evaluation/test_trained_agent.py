@@ -1,0 +1,46 @@
+import jax
+import numpy as np
+import pytest
+
+from rgvf.agents import AgentConfig
+from rgvf.runs import RunConfig, RunError, load, train
+from rgvf.tasks import MultiHorizonValues, RandomQuestions
+
+
+@pytest.fixture(scope="module")
+def breakout(tmp_path_factory):
+    """The folder of a run of two updates."""
+    path = tmp_path_factory.mktemp("runs") / "breakout"
+    tasks = [RandomQuestions(depth=2, repeat=2), MultiHorizonValues()]
+    config = RunConfig("atari/Breakout", AgentConfig(tasks, hidden=8), frames=160, actors=4, steps=5, processes=2)
+    train(config, path, progress=False)
+    return path
+
+
+def test_a_loaded_agent_acts_represents_and_answers(breakout):
+    agent = load(breakout)
+    assert agent.frames == 160
+    observation = np.random.default_rng(0).integers(0, 256, size=(3, 2, 84, 84, 4), dtype=np.uint8)
+    predicted = agent.predict(observation)
+    np.testing.assert_allclose(predicted["policy"].sum(-1), 1, rtol=1e-5)
+    assert agent.represent(observation).shape == (3, 2, 3136)
+    assert agent.answer(observation, "rgvf").shape == (3, 2, agent.networks["rgvf"].n_predictions)
+    np.testing.assert_array_equal(agent.answer(observation, "mhvp"), predicted["answers"]["mhvp"])
+    np.testing.assert_array_equal(agent.act(observation), predicted["policy"].argmax(-1))
+    assert agent.act(observation, jax.random.key(0)).shape == (3, 2)
+    assert repr(agent) == "<rgvf+mhvp, atari/Breakout, seed 0, 160 frames>"
+
+
+def test_wrong_use_is_explained(breakout):
+    agent = load(breakout)
+    observation = np.zeros((84, 84, 4), np.uint8)
+    with pytest.raises(ValueError, match="must be bytes"):
+        agent.act(observation.astype(np.int64))
+    with pytest.raises(ValueError, match=r"must end in axes of \(84, 84, 4\), not \(84, 84\)"):
+        agent.act(observation[..., 0])
+    with pytest.raises(ValueError, match="which answers. The agent has those of rgvf, mhvp, not of None"):
+        agent.answer(observation)
+    with pytest.raises(RunError, match="seeds 0 to 0, not 5"):
+        load(breakout, seed=5)
+    with pytest.raises(RunError, match="holds no run that can be read: No such file or directory"):
+        load(breakout / "nothing")
