@@ -53,7 +53,7 @@ class AgentConfig:
         if len(self.c) > 1 and not names:
             raise ValueError(f"c is for auxiliary tasks, and {MAIN} has none")
         if len(self.c) not in (1, len(names)):
-            raise ValueError(f"c must be one number, or one for each of {' '.join(names)}; not {len(self.c)}")
+            raise ValueError(f"c must be one number, or one for each of {' '.join(names)}; not {len(self.c)} numbers")
         if not all(map(not_negative, self.c)):
             raise ValueError(f"c must be at least 0, not {' '.join(map(str, self.c))}")
         if self.representation not in ("auto", *REPRESENTATIONS):
@@ -115,6 +115,8 @@ def _resolve(tasks: str | TaskSettings | Sequence[str | TaskSettings]) -> tuple[
     """Names become settings with their defaults."""
     if isinstance(tasks, str):
         tasks = [] if tasks == MAIN else tasks.split("+")
+        if "" in tasks:
+            raise ValueError("an agent is named a2c, or by its auxiliary tasks joined by +, such as rgvf+curl")
     elif isinstance(tasks, TaskSettings):
         tasks = [tasks]
     resolved: list[TaskSettings] = []
@@ -126,7 +128,8 @@ def _resolve(tasks: str | TaskSettings | Sequence[str | TaskSettings]) -> tuple[
             raise ValueError(f"a task cannot be named {REPRESENTATION!r}")
         if not isinstance(each, str):
             if isinstance(each, type) or not isinstance(each, TaskSettings) or not dataclasses.is_dataclass(each):
-                raise ValueError(f"a task is a name or an object of settings, not {each!r}")
+                hint = f"; write {each.__name__}()" if isinstance(each, type) else ""
+                raise ValueError(f"a task is a name or an object of settings, not {each!r}{hint}")
             if TASKS.get(each.name) is not type(each):
                 raise ValueError(
                     f"the task {each.name!r} is not known; call rgvf.tasks.register({type(each).__name__})"

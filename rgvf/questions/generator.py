@@ -55,7 +55,7 @@ def random_network(
         if repeat > len(leaves) and not cap_repeat:
             raise ValueError(
                 f"repeat {repeat} is too large: layer {layer} has only {len(leaves)} candidate parents to draw "
-                f"without replacement; use at most {len(leaves)} or ask to cap it"
+                f"without replacement; use at most {len(leaves)}, or set cap_repeat"
             )
         new: list[str] = []
         for action in range(len(action_names)):

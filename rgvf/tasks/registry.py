@@ -38,8 +38,10 @@ def register(settings: type[T]) -> type[T]:
     name = getattr(settings, "name", "")
     if not name or not name.replace("-", "").replace("_", "").isalnum():
         raise ValueError(f"the task name {name!r} must be letters, digits, - and _")
-    if TASKS.setdefault(name, settings) is not settings:
+    known = TASKS.get(name, settings)
+    if (known.__module__, known.__qualname__) != (settings.__module__, settings.__qualname__):
         raise ValueError(f"there is a task {name!r} already")
+    TASKS[name] = settings  # the same class may be defined again, in a notebook
     return settings
 
 
