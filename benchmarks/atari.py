@@ -24,7 +24,7 @@ TASK_ROWS = {f"{task} end-to-end": ["--agent", task] for task in TASKS}
 
 
 def raw_speed(game: str, seeds: int, seconds: float) -> float:
-    """Frames/s of the emulators alone, in the same groups: each steps again as soon as all of its games have stepped."""
+    """Frames/s of the emulators alone, in the same groups: each steps again when all its games have stepped."""
     import numpy as np
 
     from rgvf.runs import RunConfig

@@ -123,8 +123,9 @@ def read_curves(path: Path, config: RunConfig) -> Curves:
     lines = [json.loads(line) for line in (path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
     by_seed = [[line for line in lines if line["seed"] == seed] for seed in config.all_seeds]
     frames = [line["frames"] for line in by_seed[0]]
-    distances = set(np.diff([0, *frames])[:-1].tolist())  # all lines but the last are equally far apart
-    if any([line["frames"] for line in mine] != frames for mine in by_seed) or len(distances) > 1 or not frames:
+    distances = np.diff([0, *frames])  # equal, but for the last, which may be smaller
+    gaps = not frames or (distances[:-1] != distances[0]).any() or distances[-1] > distances[0]
+    if gaps or any([line["frames"] for line in mine] != frames for mine in by_seed):
         raise RunError(f"{path / 'metrics.jsonl'} has lost lines; delete {path} and run the study again")
     returns = [[line["return"] or 0.0 for line in mine] for mine in by_seed]
     return Curves(frames, np.array(returns).round(3), config.seed)

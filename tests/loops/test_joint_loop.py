@@ -16,7 +16,15 @@ from rgvf.loops import JointLoop, start
 from rgvf.questions import random_network
 from rgvf.runs import RunConfig, RunFolder, resume, train, train_together
 from rgvf.runs.checkpoint import load_checkpoint
-from rgvf.tasks import ActorCriticSettings, AnswersTask, CURLSettings, GivenQuestions, QuestionSettings, RandomQuestions
+from rgvf.tasks import (
+    TASKS,
+    ActorCriticSettings,
+    AnswersTask,
+    CURLSettings,
+    GivenQuestions,
+    QuestionSettings,
+    RandomQuestions,
+)
 from tests.helpers import Listener, loop_of, stop_after
 
 SMALL = AgentConfig(RandomQuestions(depth=1, repeat=2, features=4), stop_gradient=True, hidden=8)
@@ -86,7 +94,8 @@ class OwnQuestions(QuestionSettings):
 @pytest.mark.parametrize(
     ("one", "other"), [(CURLSettings(margin=2), CURLSettings(margin=4)), (OwnQuestions(8), OwnQuestions(16))]
 )
-def test_settings_that_agents_may_not_carry_as_arrays_belong_to_the_program(one, other):
+def test_settings_that_agents_may_not_carry_as_arrays_belong_to_the_program(monkeypatch, one, other):
+    monkeypatch.setitem(TASKS, OwnQuestions.name, OwnQuestions)
     assert AgentConfig(one).program != AgentConfig(other).program
     assert AgentConfig(one).program == AgentConfig(one, learning_rate=1e-2).program
 
