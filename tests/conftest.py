@@ -1,11 +1,22 @@
 """Every test runs with checked shapes, strict promotion of types and ranks, and warnings as errors."""
 
+import atexit
+import os
+import shutil
+import tempfile
+
 from jaxtyping import config, install_import_hook
 
 import tests.typecheck  # noqa: F401 - the hook looks it up by name
 
 # Before rgvf is imported: each annotated function then checks the types and shapes of its arguments and its result.
 install_import_hook("rgvf", "tests.typecheck.check")
+
+if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
+    # Many tests compile the same programs: they are compiled once for all of them, in all processes.
+    folder = os.environ["JAX_COMPILATION_CACHE_DIR"] = tempfile.mkdtemp(prefix="rgvf-tests-")
+    os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.3"
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
 
 import jax  # noqa: E402
 import pytest  # noqa: E402
