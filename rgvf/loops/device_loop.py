@@ -19,7 +19,7 @@ from rgvf.loops.scores import Scores
 from rgvf.loops.seeds import PerSeed, SeedAxis
 from rgvf.trajectory import Trajectory
 
-MAX_UPDATES = 100
+MAX_UPDATES = 200
 """Updates in one call of the compiled program; a run can be stopped between two calls."""
 
 
