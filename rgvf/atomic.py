@@ -16,6 +16,21 @@ def write_atomically(path: Path, content: str | bytes) -> Path:
             file.flush()
             os.fsync(file.fileno())
         partial.replace(path)
+        _flush_folder(path.parent)
     finally:
         partial.unlink(missing_ok=True)
     return path
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make a rename survive a power failure, where the file system lets folders be flushed."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        pass
+    finally:
+        os.close(descriptor)

@@ -1,7 +1,7 @@
 """Stopping between two updates.
 
-A signal handler that raises inside a compiled program would crash the interpreter. So Ctrl-C and SIGTERM only set a
-flag, and the work stops where it checks the flag. A second signal ends the process at once.
+A signal handler that raises inside a compiled program would crash the interpreter. So Ctrl-C, SIGTERM and SIGHUP only
+set a flag, and the work stops where it checks the flag. A second signal ends the process at once.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import threading
 from types import FrameType
 from typing import Any
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class GracefulStop:
-    """A context in which SIGINT and SIGTERM set `requested` instead of raising."""
+    """A context in which SIGINT, SIGTERM and SIGHUP set `requested` instead of ending the process."""
 
     def __init__(self) -> None:
         self.requested: signal.Signals | None = None
@@ -33,6 +33,7 @@ class GracefulStop:
 
     def _request(self, number: int, frame: FrameType | None) -> None:
         if self.requested is not None:
+            os.write(2, b"\nrgvf: stopped at once; the last checkpoint is kept.\n")
             os._exit(128 + number)
         self.requested = signal.Signals(number)
 

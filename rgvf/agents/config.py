@@ -16,6 +16,8 @@ from rgvf.tasks import TASKS, ActorCriticSettings, QuestionSettings, TaskSetting
 MAIN = ActorCriticSettings.name
 """The main task, and the name of the agent that has no other."""
 
+MAX_HIDDEN = 65_536
+
 
 @dataclass(frozen=True)
 class AgentConfig:
@@ -58,7 +60,7 @@ class AgentConfig:
             raise ValueError(f"c must be at least 0, not {' '.join(map(str, self.c))}")
         if self.representation not in ("auto", *REPRESENTATIONS):
             raise ValueError(unknown("representation", self.representation, ["auto", *REPRESENTATIONS]))
-        require(self, "at least 1", lambda x: x >= 1, "hidden")
+        require(self, f"between 1 and {MAX_HIDDEN:,}", lambda x: 1 <= x <= MAX_HIDDEN, "hidden")
         require(self, "in [0, 1)", lambda x: 0 <= x < 1, "rms_decay")
         require(self, "positive", positive, "learning_rate", "rms_epsilon", "clip_norm")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import tyro
@@ -63,9 +63,30 @@ def _evaluate(options: _Options) -> None:
             print(f"{'seed':>5} {'sticky':>7} {'games':>6} {'mean':>10} {'± error':>9} {'median':>10}   after")
         for sticky in modes:
             scores = evaluate(agent, options.games, sticky=sticky, greedy=options.greedy, seed=options.games_seed)
-            results.append({"seed": seed, "sticky": sticky, "frames": agent.frames, "returns": scores.tolist()})
+            results.append(
+                {
+                    "seed": seed,
+                    "sticky": sticky,
+                    "greedy": options.greedy,
+                    "games_seed": options.games_seed,
+                    "frames": agent.frames,
+                    "returns": scores.tolist(),
+                }
+            )
             mean, error = scores.mean(), scores.std(ddof=1) / np.sqrt(len(scores)) if len(scores) > 1 else 0.0
             row = f"{seed:5} {sticky:7.2f} {len(scores):6} {mean:10.2f} {error:9.2f} {np.median(scores):10.2f}"
             print(f"{row}   {agent.frames:,} frames", flush=True)
-    settings = {"greedy": options.greedy, "games_seed": options.games_seed, "env": config.env}
-    write_atomically(options.run / "evaluation.json", json.dumps({**settings, "results": results}) + "\n")
+    kept = _other_results(options.run / "evaluation.json", results)
+    text = json.dumps({"env": config.env, "results": [*kept, *results]})
+    write_atomically(options.run / "evaluation.json", text + "\n")
+
+
+def _other_results(path: Path, results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Earlier results in the file, but those that were played again."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))["results"]
+        settings = [name for name in results[0] if name != "returns"]
+        again = [[each[name] for name in settings] for each in results]
+        return [each for each in found if [each[name] for name in settings] not in again]
+    except (OSError, ValueError, LookupError, TypeError):
+        return []

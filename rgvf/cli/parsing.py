@@ -39,4 +39,8 @@ def _sentence(box: str) -> str:
         joined += f"; did you mean {near[1]}?"
     for wrong, kind in _WRONG_NUMBERS.items():
         joined = re.sub(rf"^Error parsing (\S+): {wrong}: (.*)", rf"\1 must be {kind}, not \2", joined)
+    joined = re.sub(r"^Error parsing (--\S+): must ", r"\1 must ", joined)
+    group = re.match(r"^Error parsing ([\w-]+): (\w+) must ", joined)
+    if group:  # settings of a task: --rgvf.depth
+        return f"--{group[1]}.{group[2].replace('_', '-')} must {joined[group.end() :]}"
     return re.sub(r"^Error parsing \S+: ", "", joined)

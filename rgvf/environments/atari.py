@@ -30,8 +30,8 @@ class AtariGame:
     """One Atari game.
 
     Each action is held for four frames; the observation is the maximum of the last two of them, grey, 84×84 by area
-    averaging: bit for bit what Gymnasium's `AtariPreprocessing` gives, also where a game ends within the four frames
-    and the frames before stand in for those that never came.
+    averaging: bit for bit what Gymnasium's `AtariPreprocessing` gives, but for the last observation of a game. That is
+    the true last screen here, and an older one there.
 
     A game opens with 1–30 single frames of no-op and, if it has a FIRE button, a step of FIRE and one of the action
     after it. A lost life ends the learner's episode; the next one plays on with one NOOP step and the same FIRE steps.
@@ -247,13 +247,18 @@ class _Console:
         for frame in range(FRAME_SKIP):
             self.score += act(action)
             if ended():
-                np.maximum(self.newest, self._previous, out=self.newest)
+                if frame < FRAME_SKIP - 1:
+                    self._previous.fill(0)  # it is of the step before
+                self._read_screen()
                 return True
             if frame == FRAME_SKIP - 2:
                 self.ale.getScreenGrayscale(self._previous)
+        self._read_screen()
+        return False
+
+    def _read_screen(self) -> None:
         self.ale.getScreenGrayscale(self.newest)
         np.maximum(self.newest, self._previous, out=self.newest)
-        return False
 
     def observation(self) -> NDArray[np.uint8]:
         return cv2.resize(self.newest, SIZE, interpolation=cv2.INTER_AREA)  # pyright: ignore[reportReturnType]

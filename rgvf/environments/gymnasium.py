@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import warnings
 import zlib
-from importlib import import_module
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium.envs.registration import load_env_creator
-from gymnasium.spaces import Box, Discrete
+from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Tuple, flatten
 from numpy.typing import NDArray
 
 from rgvf.environments import catch
@@ -30,12 +29,14 @@ class GymGame:
     Args:
         id: as `gymnasium.make` takes it; "module:Name-v0" imports the module first.
         seed: decides every episode's seed.
+        render: whether `render` will be called.
     """
 
-    def __init__(self, id: str, seed: int) -> None:
+    def __init__(self, id: str, seed: int, render: bool = False) -> None:
         self.id = id
-        self._env = _make(id)
+        self._env = _make(id, render)
         self._spec, self._start = _read_spaces(id, self._env)
+        self._flatten = _flattener(self._env.observation_space)
         self._rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))
         self._episode_seed = 0
         self._played: list[int] = []
@@ -87,7 +88,8 @@ class GymGame:
         """Nothing can be done ahead of time."""
 
     def _convert(self, observation: Any) -> NDArray[np.generic]:
-        return np.array(observation, self._spec.observation_dtype).reshape(self._spec.observation_shape)
+        flat = observation if self._flatten is None else self._flatten(observation)
+        return np.array(flat, self._spec.observation_dtype).reshape(self._spec.observation_shape)
 
     def save(self) -> bytes:
         fields = {
@@ -124,32 +126,36 @@ class GymGame:
         self._env.close()
 
 
-def _make(id: str) -> gymnasium.Env[Any, Any]:
+def _make(id: str, render: bool) -> gymnasium.Env[Any, Any]:
+    """The environment; with `render`, one that can draw itself, if it says that it can."""
+    env = _open(id)
+    if not render or env.render_mode == "rgb_array" or "rgb_array" not in _render_modes(env):
+        return env
+    env.close()
+    return _open(id, render_mode="rgb_array")
+
+
+def _open(id: str, **options: Any) -> gymnasium.Env[Any, Any]:
     catch.register()
     with warnings.catch_warnings():
         # Advice about newer versions and render modes does not help who chose the version.
         warnings.simplefilter("ignore")
         try:
-            mode = "rgb_array" if "rgb_array" in _render_modes(id) else None
             # The passive checker warns about style and slows every step.
-            return gymnasium.make(id, render_mode=mode, disable_env_checker=True)
+            return gymnasium.make(id, disable_env_checker=True, **options)
         except gymnasium.error.DependencyNotInstalled as error:
             raise ValueError(f"{id} needs a package that is not installed: {_sentence(error)}") from error
         except gymnasium.error.Error as error:
             raise ValueError(f"there is no Gymnasium environment {id!r}; {_hint(id, error)}") from error
         except ImportError as error:
             raise ValueError(f"{id} needs a module that cannot be imported: {_sentence(error)}") from error
+        except Exception as error:  # whatever the constructor raises
+            raise ValueError(f"{id} cannot be made: {type(error).__name__}: {_sentence(error)}") from error
 
 
-def _render_modes(id: str) -> list[str]:
-    """The render modes that the environment declares; none where that is not known before it is made."""
-    module, _, name = id.rpartition(":")
-    if module:
-        import_module(module)
-    spec = gymnasium.registry.get(name)
-    entry = spec.entry_point if spec else None
-    creator = load_env_creator(entry) if isinstance(entry, str) else entry
-    return getattr(creator, "metadata", {}).get("render_modes") or []
+def _render_modes(env: gymnasium.Env[Any, Any]) -> list[str]:
+    """The render modes that the environment declares."""
+    return (getattr(env, "metadata", None) or {}).get("render_modes") or []
 
 
 def _hint(id: str, error: Exception) -> str:
@@ -166,9 +172,11 @@ def _read_spaces(id: str, env: gymnasium.Env[Any, Any]) -> tuple[EnvironmentSpec
     actions, observations = env.action_space, env.observation_space
     if not isinstance(actions, Discrete):
         raise ValueError(f"{id} has {_kind(actions)} actions; only Discrete ones are supported")
-    if not isinstance(observations, Box):
-        raise ValueError(f"{id} has {_kind(observations)} observations; only Box ones are supported")
-    shape = tuple(int(size) for size in observations.shape)
+    flatten = _flattener(observations)
+    if flatten is None:
+        shape = tuple(int(size) for size in observations.shape or ())
+    else:
+        shape = flatten(observations.sample()).shape
     image = observations.dtype == np.uint8 and len(shape) in (2, 3)
     count, start = int(actions.n), int(actions.start)
     meanings: Any = getattr(env.unwrapped, "get_action_meanings", tuple)
@@ -181,3 +189,32 @@ def _read_spaces(id: str, env: gymnasium.Env[Any, Any]) -> tuple[EnvironmentSpec
 
 def _kind(space: gymnasium.Space[Any]) -> str:
     return type(space).__name__
+
+
+Flatten = Callable[[Any], NDArray[np.float32]]
+
+
+def _flattener(space: gymnasium.Space[Any]) -> Flatten | None:
+    """What makes a vector of an observation, or None where it is an array already.
+
+    Discrete numbers become one-hot vectors. The parts of a Dict or Tuple are flattened and concatenated; text, such as
+    the mission of MiniGrid, is left out. ValueError where nothing is left.
+    """
+    if isinstance(space, Box):
+        return None
+    parts = list(_parts(space, lambda observation: observation))
+    if not parts:
+        raise ValueError(f"observations of type {_kind(space)} are not supported")
+    return lambda observation: np.concatenate([part(observation) for part in parts])
+
+
+def _parts(space: gymnasium.Space[Any], pick: Callable[[Any], Any]) -> Iterator[Flatten]:
+    """A function for each part of a space that has numbers; `pick` finds the space's value in an observation."""
+    if isinstance(space, Dict):
+        for name, part in space.spaces.items():
+            yield from _parts(part, lambda observation, name=name: pick(observation)[name])
+    elif isinstance(space, Tuple):
+        for i, part in enumerate(space.spaces):
+            yield from _parts(part, lambda observation, i=i: pick(observation)[i])
+    elif isinstance(space, Box | Discrete | MultiDiscrete | MultiBinary):
+        yield lambda observation: np.asarray(flatten(space, pick(observation)), np.float32).reshape(-1)

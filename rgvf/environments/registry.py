@@ -39,7 +39,7 @@ class Suite:
 
 SUITES = {
     "atari": Suite("atari", "AtariGame", False, "atari", find_atari, ("sticky", "frame_cap", "episodic_life")),
-    "gym": Suite("gymnasium", "GymGame", False, "gym"),
+    "gym": Suite("gymnasium", "GymGame", False, "gym", options=("render",)),
     "minatar": Suite("minatar", "MinAtar", True, "minatar", find_minatar, ("sticky",)),
 }
 GIVEN = "own"
@@ -93,10 +93,10 @@ def find_spec(name: str, given: Environment | None = None) -> EnvironmentSpec:
         game.close()
 
 
-def takes_sticky(name: str) -> bool:
-    """Whether actions can be made sticky in the environment of this name."""
+def takes_option(name: str, option: str) -> bool:
+    """Whether the environment of this name has an option, such as sticky."""
     suite = name.partition("/")[0]
-    return suite in SUITES and "sticky" in SUITES[suite].options
+    return suite in SUITES and option in SUITES[suite].options
 
 
 def _make(name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from rgvf.environments import find_environment
 from rgvf.environments.device_games import DeviceGames
 from rgvf.environments.game_names import FRAME_CAP
-from rgvf.environments.registry import takes_sticky
+from rgvf.environments.registry import takes_option
 from rgvf.environments.workers import Workers
 from rgvf.evaluation.frame_stack import FrameStack
 from rgvf.runs import TrainedAgent
@@ -70,7 +70,7 @@ def evaluate(
 
 def sticky_option(agent: TrainedAgent, sticky: float | None) -> dict[str, Any]:
     """The option `sticky` for the agent's environment. ValueError where it cannot have one."""
-    if not takes_sticky(agent.config.env):
+    if not takes_option(agent.config.env, "sticky"):
         if sticky:
             raise ValueError(f"actions cannot be sticky in {agent.config.env}, only in atari/ and minatar/ games")
         return {}

@@ -11,6 +11,7 @@ import numpy as np
 
 from rgvf.environments import find_environment, make_game
 from rgvf.environments.device_games import DeviceGame
+from rgvf.environments.registry import takes_option
 from rgvf.evaluation.evaluate import sticky_option
 from rgvf.evaluation.frame_stack import FrameStack
 from rgvf.questions import mask, targets
@@ -59,6 +60,8 @@ def record(
         raise ValueError(f"steps must be at least 1, not {steps}")
     options = sticky_option(agent, sticky)
     environment = find_environment(agent.config.env, agent.environment, **options)
+    if takes_option(agent.config.env, "render"):
+        options["render"] = True
     game = make_game(agent.config.env, seed, **options) if environment is None else DeviceGame(environment, seed)
     frames = FrameStack(agent.spec, 1)
     key = key_for(seed, Purpose.RECORDING)
@@ -70,7 +73,7 @@ def record(
             observation = frames.push(step.observation[None], np.array([step.first])).copy()
             predicted = jax.tree.map(lambda value: np.asarray(value[0]), agent.predict(observation))
             key, action_key = jax.random.split(key)
-            action = int(agent.act(observation, None if greedy else action_key)[0])
+            action = int(np.asarray(agent.act(observation, None if greedy else action_key))[0])
             screen = game.render()
             is_reset_step = step.terminal or step.truncated
             step = game.step(action)

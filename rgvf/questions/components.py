@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-# Eigenvalues of a dense matrix cost the cube of its size: some seconds at this one.
-MAX_COMPONENT = 2000
+# Eigenvalues of a dense matrix cost the cube of its size: less than a second at this one.
+MAX_COMPONENT = 500
 
 
 def strongly_connected(successors: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:

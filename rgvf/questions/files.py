@@ -61,6 +61,8 @@ def graph_fields(text: str) -> dict[str, Any]:
 
 def read_text(path: Path) -> str:
     """The text of a file that may be a question network; ValueError where it cannot be one."""
+    if path.exists() and not path.is_file():
+        raise ValueError("not a regular file, so not a question network")
     if path.stat().st_size > MAX_FILE_BYTES:
         raise ValueError(f"larger than {MAX_FILE_BYTES // 2**20} MiB, so not a question network")
     try:

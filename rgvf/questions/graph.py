@@ -23,6 +23,7 @@ from rgvf.questions.names import checked_names, names_of
 
 Edge = tuple[str, str, float]
 
+MAX_WEIGHT = 1e9
 # A loop of radius within this of 1 counts as exactly 1.
 RADIUS_TOLERANCE = 1e-9
 
@@ -227,4 +228,6 @@ def _weight(where: str, weight: object) -> float:
         value = math.inf
     if not math.isfinite(value):
         raise ValueError(f"{where}: the weight must be finite, not {value}")
+    if value and not 1 / MAX_WEIGHT <= abs(value) <= MAX_WEIGHT:
+        raise ValueError(f"{where}: the weight must be 0 or between 1e-9 and 1e9 in size, not {value:g}")
     return value

@@ -19,6 +19,7 @@ from rgvf.questions.graph import QuestionGraph
 UNIT, PAPER, MIN_TYPE, LEGEND_TYPE = 44.0, (1440.0, 1440.0), 4.5, 8.0
 # In units.
 RADIUS, SPACE, TYPE, SMALL_TYPE = 0.3, 0.4, 0.27, 0.2
+MAX_LABEL = 14
 # Where a text goes about its node, in units, and which part of the text goes there.
 PLACES = {
     "inside": (0.0, 0.0, "center"),
@@ -248,7 +249,11 @@ def _crossings(row: np.ndarray, start: np.ndarray, end: np.ndarray) -> int:
 def shown(name: str) -> str:
     """A name as it is written: short, on one line, without what XML forbids."""
     name = " ".join("".join(c if c.isprintable() else " " for c in name).split())
-    return (name if len(name) <= 14 else name[:13].rstrip() + "…") or "·"
+    if len(name) <= MAX_LABEL:
+        return name or "·"
+    head, slash, tail = name.rpartition("/")  # numbered names differ behind the slash
+    tail = f"{slash}{tail}" if slash and len(tail) < MAX_LABEL // 2 else ""
+    return f"{(head if tail else name)[: MAX_LABEL - 1 - len(tail)].rstrip()}…{tail}"
 
 
 def text_width(text: str) -> float:

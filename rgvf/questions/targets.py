@@ -83,11 +83,11 @@ def pad_table(table: EdgeTable, n_predictions: int, n_features: int) -> EdgeTabl
     return EdgeTable((padded,), condition, xp.arange(n_features, dtype=np.int32))
 
 
-def targets(table: EdgeTable, features: Array, next_answers: Array, terminal: Array) -> Array:
+def targets(table: EdgeTable | QuestionGraph, features: Array, next_answers: Array, terminal: Array) -> Array:
     """TD targets: target_i(t) = Σ_j W_ij · ŷ_j(t+1) · (1 − terminal(t+1)) + Σ_k W_ik · f_k(t+1).
 
     Args:
-        table: `QuestionNetwork.table`.
+        table: a `QuestionNetwork`, or its `table`.
         features: f(t+1) [..., n_f].
         next_answers: ŷ(t+1) [..., n_p].
         terminal: [...], true where the episode ended at t+1; answers there are 0.
@@ -95,6 +95,7 @@ def targets(table: EdgeTable, features: Array, next_answers: Array, terminal: Ar
     Returns:
         [..., n_p]. Nothing here stops gradients; a loss must.
     """
+    table = as_table(table)
     for what, given, table_size in (
         ("features", features, table.feature),
         ("next_answers", next_answers, table.condition),
@@ -116,11 +117,17 @@ def targets(table: EdgeTable, features: Array, next_answers: Array, terminal: Ar
     return values
 
 
-def mask(table: EdgeTable, actions: Array) -> Array:
+def mask(table: EdgeTable | QuestionGraph, actions: Array) -> Array:
     """Which nodes learn from a step: the unconditioned, and those whose action was taken. [...] → bool [..., n_p]."""
+    table = as_table(table)
     taken = _namespace(actions).asarray(actions)[..., None]
     condition = table.condition.reshape((1,) * (taken.ndim - 1) + (-1,))
     return (condition == UNCONDITIONED) | (condition == taken)
+
+
+def as_table(table: EdgeTable | QuestionGraph) -> EdgeTable:
+    """The edges of a network as arrays, if they are not that already."""
+    return edge_table(table) if isinstance(table, QuestionGraph) else table
 
 
 def _namespace(*arrays: Array) -> Any:

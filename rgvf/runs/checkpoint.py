@@ -14,6 +14,10 @@ import safetensors.numpy
 
 from rgvf.atomic import write_atomically
 
+_UNREADABLE: tuple[type[Exception], ...] = (
+    *(OSError, safetensors.SafetensorError, LookupError, ValueError, TypeError, AttributeError, RecursionError),
+)
+
 
 class CheckpointError(Exception):
     """A checkpoint cannot be read; the message says why."""
@@ -38,7 +42,7 @@ def load_checkpoint(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
             header = file.metadata() or {}
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
         facts = json.loads(header["facts"])
-    except (OSError, safetensors.SafetensorError, KeyError, ValueError) as error:
+    except _UNREADABLE as error:
         raise CheckpointError(f"{path} is damaged or not a checkpoint ({error})") from None
     if _digest({name: arrays[name] for name in sorted(arrays)}, header["facts"]) != header.get("sha256"):
         raise CheckpointError(f"{path} is damaged (its checksum is wrong)")

@@ -14,6 +14,9 @@ from rgvf.settings import check_types, from_data, not_negative, require, to_data
 FORMAT = 2
 """Of config.json."""
 MAX_SEED = 2**31
+MAX_AGENTS = 4096
+"""Seeds of one run."""
+MAX_ACTORS = 65_536
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,9 @@ class RunConfig:
             *("frames", "seeds", "actors", "steps", "log_every", "checkpoint_every"),
         )
         require(self, "at least 0", not_negative, "seed", "processes", "clip_rewards")
+        require(self, f"at most {MAX_AGENTS:,}: each agent needs its own memory", lambda x: x <= MAX_AGENTS, "seeds")
+        require(self, f"at most {MAX_ACTORS:,}", lambda x: x <= MAX_ACTORS, "actors", "steps", "processes")
+        require(self, "at most 10^15", lambda x: x <= 10**15, "frames", "log_every", "checkpoint_every")
         if self.seed + self.seeds > MAX_SEED:
             raise ValueError(f"seeds must be below 2^31, not {self.seed + self.seeds - 1}")
         object.__setattr__(self, "env", canonical_name(self.env))

@@ -65,7 +65,9 @@ class RunFolder:
         """An existing folder and its configuration. RunError where there is none."""
         try:
             config = RunConfig.from_json((path / "config.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
+            if path.is_dir() and not (path / "config.json").exists() and not (path / "agents").is_dir():
+                raise RunError(f"{path} holds no run: it has no config.json") from None
             if (path / "agents").is_dir():
                 raise RunError(f"{path} is a study's folder; its runs are under {path / 'agents'}") from None
             reason = os_error(error) if isinstance(error, OSError) else error
@@ -108,9 +110,14 @@ class RunFolder:
         """Append a line; returns the length of the file."""
         if self._metrics is None:
             self._metrics = (self.path / "metrics.jsonl").open("ab")
-        self._metrics.write(json.dumps(line).encode() + b"\n")
+        self._metrics.write(json.dumps(line, allow_nan=False).encode() + b"\n")
         self._metrics.flush()
         return self._metrics.tell()
+
+    def has_metrics(self) -> bool:
+        """Whether any line of metrics was written."""
+        path = self.path / "metrics.jsonl"
+        return path.exists() and path.stat().st_size > 0
 
     def cut_metrics(self, length: int) -> int:
         """Remove what was written after a checkpoint; returns the length, less where lines are missing."""

@@ -21,6 +21,8 @@ class RunningMetrics:
         self._sums: dict[str, np.ndarray] = {}
         self._count = 0
         self._pending: list[Progress] = []
+        self.first_bad: tuple[str, int, float] | None = None
+        """Name, seed and value of the first metric that is not finite."""
 
     def add(self, progress: Progress) -> None:
         """Add some updates. Losses stay on the device until they are needed."""
@@ -31,12 +33,26 @@ class RunningMetrics:
 
     def _collect(self) -> None:
         for progress in self._pending:
-            for name, values in _by_name(progress.metrics).items():
+            by_name = _by_name(progress.metrics)
+            self._check_finite(by_name, progress.updates)
+            for name, values in by_name.items():
                 each = values.reshape(len(self.seeds), -1).astype(np.float64)[:, : progress.updates]
                 for update in each.T:  # one by one: rounding must not depend on how updates were batched
                     self._sums[name] = self._sums[name] + update if name in self._sums else update
             self._count += progress.updates
         self._pending = []
+
+    def _check_finite(self, by_name: Mapping[str, np.ndarray], updates: int) -> None:
+        """Remember the first metric that is not finite: of the earliest update, then of the first task."""
+        bad: list[tuple[int, int, str, int, float]] = []
+        for order, (name, values) in enumerate(by_name.items()):
+            each = values.reshape(len(self.seeds), -1)[:, :updates]
+            wrong = np.argwhere(~np.isfinite(each.T))  # by update, then by seed
+            if len(wrong):
+                update, seed = wrong[0].tolist()
+                bad.append((update, order, name, self.seeds[seed], float(each[seed, update])))
+        if bad and self.first_bad is None:
+            self.first_bad = min(bad)[2:]
 
     def report(self) -> list[dict[str, Any]]:
         """A line for each seed. Means are over the updates since the last report."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import time
 from typing import Any, Protocol, runtime_checkable
 
@@ -24,12 +25,16 @@ class RunListener(Protocol):
 
 
 class RunProgress:
-    """A live line about a training run; where the output is not a terminal, a line from time to time."""
+    """A live line about a training run; where the output is not a terminal, a line from time to time and at the end.
+
+    Where nobody reads the output any more, the run continues without it.
+    """
 
     def __init__(self, console: Console | None = None, every: float = 30.0) -> None:
         self._console = console or Console(stderr=True)
         self._live = Live(console=self._console, auto_refresh=False, transient=False)
         self._every, self._last = every, 0.0
+        self._unprinted = ""
 
     def __enter__(self) -> RunProgress:
         if self._console.is_terminal:
@@ -38,10 +43,12 @@ class RunProgress:
 
     def __exit__(self, *raised: object) -> None:
         self._live.stop()
+        if self._unprinted:
+            self._print(self._unprinted)
 
     def warn(self, message: str) -> None:
         """Print a warning."""
-        self._console.print(f"rgvf: {message}", highlight=False, soft_wrap=True)
+        self._print(f"rgvf: {message}")
 
     def progress(self, frames: int, total: int, speed: float, lines: list[dict[str, Any]]) -> None:
         """Show the newest metrics."""
@@ -51,9 +58,18 @@ class RunProgress:
                 self._last = now
                 line = Text(_status(frames, total, speed, lines), no_wrap=True, overflow="ellipsis")
                 self._live.update(line, refresh=True)
-        elif lines and now - self._last > self._every:
-            self._last = now
-            self._console.print(_status(frames, total, speed, lines), highlight=False, soft_wrap=True)
+        elif lines:
+            self._unprinted = _status(frames, total, speed, lines)
+            if now - self._last > self._every:
+                self._last = now
+                self._print(self._unprinted)
+                self._unprinted = ""
+
+    def _print(self, text: str) -> None:
+        try:
+            self._console.print(text, highlight=False, soft_wrap=True)
+        except (OSError, SystemExit):  # the reader has closed the pipe; rich would end the process
+            self._console = Console(file=io.StringIO())
 
 
 def _status(frames: int, total: int, speed: float, lines: list[dict[str, Any]]) -> str:

@@ -105,19 +105,35 @@ class Run:
             self.save()
 
     def save(self) -> None:
-        """Write a checkpoint of everything."""
-        arrays = self.loop.save(self.state)
+        """Write a checkpoint of everything. RunError where losses or parameters are not finite."""
         facts = {
             "frames": self.frames,
             "updates": self.updates,
             "metrics_length": self.metrics_length,
             "metrics": self.metrics.to_json(),
         }
+        self._check_losses()
+        arrays = self.loop.save(self.state)
+        for name, array in arrays.items():
+            if name.startswith(".agent") and array.dtype.kind == "f" and not np.isfinite(array).all():
+                raise self._diverged(f"the parameters {name} are no longer finite")
         self.folder.save_checkpoint(self.frames, arrays, facts)
 
+    def _check_losses(self) -> None:
+        if self.metrics.first_bad is not None:
+            name, seed, value = self.metrics.first_bad
+            raise self._diverged(f"{name} of seed {seed} became {value}")
+
+    def _diverged(self, what: str) -> RunError:
+        kept = self.folder.checkpoints()
+        last = f"; the last good checkpoint is {kept[0]}" if kept else ""
+        return RunError(f"training diverged by frame {self.frames:,}: {what}. Try a smaller learning rate{last}")
+
     def restore(self) -> None:
-        """Continue from the newest intact checkpoint."""
+        """Continue from the newest intact checkpoint. RunError where there was one, and it is gone."""
         found, complaints = self.folder.load_checkpoint()
+        if found is None and self.folder.has_metrics():
+            raise RunError(f"{self.folder.path} has metrics but no checkpoint; train again in another folder")
         for complaint in complaints:
             self.listener.warn(f"{complaint}; continuing from the one before it")
         if found is not None:
@@ -136,6 +152,7 @@ class Run:
     def _log(self, seconds: float) -> None:
         clock = {"seconds": round(seconds, 3), "frames_per_second": round(self.speed, 1)}
         self.lines = [{"frames": self.frames, **line, **clock} for line in self.metrics.report()]
+        self._check_losses()
         for line in self.lines:
             self.metrics_length = self.folder.write_metrics(line)
         assert self.loggers is not None

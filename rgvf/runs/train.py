@@ -45,6 +45,8 @@ def train(
         RunError: the folder cannot be used, or something broke; `resume` continues from the last checkpoint.
         ValueError: the configuration does not suit the environment. Nothing is written then.
     """
+    if not isinstance(config, RunConfig):
+        raise ValueError(f"train needs a configuration: rgvf.train(rgvf.RunConfig({config!r}, …)), not {config!r}")
     out = default_folder(config) if out is None else Path(out)
     with ExitStack() as opened:
         networks = prepare(config, environment)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Int, Key, Shaped
 
 from rgvf.agents import MAIN, REPRESENTATION, Agent, make_learner
@@ -82,10 +84,11 @@ class TrainedAgent:
 
     def act(
         self, observation: Shaped[Any, "*batch *observation"], key: Key[Array, ""] | None = None
-    ) -> Int[Array, "*batch"]:
-        """An action drawn from the policy; without a key, the most likely one."""
+    ) -> int | Int[np.ndarray, "*batch"]:
+        """Actions drawn from the policy; without a key, the most likely ones. For one observation, an int."""
         policy = self.predict(observation)["policy"]
-        return jnp.argmax(policy, -1) if key is None else jax.random.categorical(key, jnp.log(policy))
+        action = np.asarray(jnp.argmax(policy, -1) if key is None else jax.random.categorical(key, jnp.log(policy)))
+        return action if action.ndim else int(action)
 
 
 def _predict(tasks: Sequence[str], agent: Agent, observation: Array) -> dict[str, Any]:
@@ -111,7 +114,9 @@ def load(path: str | Path, seed: int | None = None, environment: Environment | N
     seed = config.seed if seed is None else seed
     if seed not in seeds:
         raise RunError(f"the run in {path} has the seeds {seeds[0]} to {seeds[-1]}, not {seed}")
-    found, _ = folder.load_checkpoint()
+    found, complaints = folder.load_checkpoint()
+    for complaint in complaints:
+        warnings.warn(f"{complaint}; loading the one before it", stacklevel=2)
     if found is None:
         raise RunError(f"the run in {path} has no checkpoint yet")
     arrays, facts = found

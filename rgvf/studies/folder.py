@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -62,13 +63,16 @@ class StudyFolder:
         """The finished result of a variant, or None; a file that cannot be read counts as not finished."""
         try:
             data = json.loads((self.path / "results" / f"{variant}.json").read_text(encoding="utf-8"))
-        except (FileNotFoundError, ValueError):
+        except (FileNotFoundError, ValueError, RecursionError):
             return None
-        return data if isinstance(data, dict) else None
+        if not isinstance(data, dict) or data.pop("sha256", None) != _digest(variant, data):
+            return None
+        return data
 
     def save_result(self, variant: str, data: Mapping[str, Any]) -> Path:
-        """Write the result of a variant."""
-        return self.write_json(f"results/{variant}.json", data)
+        """Write the result of a variant, with a checksum that its name is part of."""
+        plain = json.loads(json.dumps(data))
+        return self.write_json(f"results/{variant}.json", {**plain, "sha256": _digest(variant, plain)})
 
     def write_json(self, name: str, data: Any, indent: int | None = None) -> Path:
         """Write a JSON file; compact, unless it has an indent."""
@@ -79,6 +83,11 @@ class StudyFolder:
     def write_text(self, name: str, text: str) -> Path:
         """Write a text file, complete or not at all."""
         return write_atomically(self.path / name, text)
+
+
+def _digest(variant: str, data: Mapping[str, Any]) -> str:
+    text = json.dumps([variant, data], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _is_left_over(entry: Path) -> bool:

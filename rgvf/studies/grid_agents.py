@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -61,6 +62,7 @@ class GridConfig(StudyConfig):
         require(self, "positive", positive, "learning_rate", "end_to_end_learning_rate", "weight_gain")
         if not self.representation or min(self.representation) < 1:
             raise ValueError(f"representation must be one or more layers of at least 1 unit, not {self.representation}")
+        require(self, "finite", math.isfinite, "wall")
         _ = self.room  # checks size and goal
 
     @property

@@ -29,7 +29,7 @@ class MultiHorizonValues(QuestionSettings):
 
     def __post_init__(self) -> None:
         check_types(self)
-        require(self, "at least 1", lambda x: x >= 1, "horizons")
+        require(self, "between 1 and 100,000", lambda x: 1 <= x <= 100_000, "horizons")
 
     def make_network(self, spec: EnvironmentSpec, seed: int) -> QuestionNetwork:
         """A discounted sum of reward for each horizon."""

@@ -11,6 +11,10 @@ from rgvf.settings import check_types, positive, require
 from rgvf.spec import EnvironmentSpec
 from rgvf.tasks.answers import QuestionSettings
 
+MAX_SIZE = 100_000
+"""Of depth, repeat and features each."""
+MAX_PREDICTIONS = 1_000_000
+
 
 @dataclass(frozen=True)
 class RandomQuestions(QuestionSettings):
@@ -35,13 +39,14 @@ class RandomQuestions(QuestionSettings):
 
     def __post_init__(self) -> None:
         check_types(self)
-        require(self, "at least 1", lambda x: x >= 1, "depth", "repeat", "features")
+        require(self, f"between 1 and {MAX_SIZE:,}", lambda x: 1 <= x <= MAX_SIZE, "depth", "repeat", "features")
         require(self, "in [0, 1)", lambda x: 0 <= x < 1, "discount")
         require(self, "positive", positive, "feature_scale")
 
     def make_network(self, spec: EnvironmentSpec, seed: int) -> QuestionNetwork:
         """A random network over the environment's actions."""
         kind = random_kind(spec, self.feature_kind)
+        self._check_size(spec)
         return random_network(
             [f"{kind}/{k}" for k in range(self.features)],
             spec.actions,
@@ -51,6 +56,15 @@ class RandomQuestions(QuestionSettings):
             seed=seed,
             cap_repeat=self.cap_repeat,
         )
+
+    def _check_size(self, spec: EnvironmentSpec) -> None:
+        n = self.features + self.depth * self.repeat * len(spec.actions)
+        if n > MAX_PREDICTIONS:
+            gib = 2 * 4 * 512 * n / 2**30
+            raise ValueError(
+                f"{n:,} predictions (features + depth · repeat · actions) are more than {MAX_PREDICTIONS:,}; "
+                f"their weights alone would take about {gib:,.0f} GiB"
+            )
 
     def make_features(self, network: QuestionNetwork, spec: EnvironmentSpec, seed: int) -> Feature:
         """The random features of a seed."""
@@ -77,6 +91,7 @@ class Shallow(RandomQuestions):
     def make_network(self, spec: EnvironmentSpec, seed: int) -> QuestionNetwork:
         """A tree of depth 1 for each feature."""
         del seed
+        self._check_size(spec)
         prefix = f"{random_kind(spec, self.feature_kind)}/"
         return random_shallow(spec.actions, depth=self.depth, repeat=self.repeat, feature=prefix)
 
@@ -90,6 +105,7 @@ class DiscountedSums(RandomQuestions):
     def make_network(self, spec: EnvironmentSpec, seed: int) -> QuestionNetwork:
         """A discounted sum for each feature."""
         del seed
+        self._check_size(spec)
         return random_discounted_sums(
             spec.actions,
             n_features=self.features,

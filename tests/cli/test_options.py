@@ -74,7 +74,7 @@ def test_a_configuration_and_its_options_are_the_same_thing(agent):
             ["--agent", "questions", "--questions.network", "x.json"],
             "the question network cannot be read: No such file",
         ),
-        (["--rgvf.depth", "0"], "depth must be at least 1, not 0"),
+        (["--rgvf.depth", "0"], "--rgvf.depth must be between 1 and 100,000, not 0"),
         (["--rgvf.depth", "x"], "--rgvf.depth must be a whole number, not 'x'"),
         (["--rgvf.feature-kind", "patch"], "Expected one of ('auto', 'patches', 'linear')"),
         (["--depth", "2"], "did you mean --rgvf.depth?"),

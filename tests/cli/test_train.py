@@ -86,6 +86,10 @@ def test_evaluate_prints_a_table_and_keeps_the_returns(capsys, folder):
     assert "median" in printed.out
     (result,) = json.loads((folder / "evaluation.json").read_text())["results"]
     assert len(result["returns"]) == 5
+    assert run(capsys, "evaluate", str(folder), "--games", "3", "--greedy")[0] == 0
+    assert run(capsys, "evaluate", str(folder), "--games", "2", "--greedy")[0] == 0
+    results = json.loads((folder / "evaluation.json").read_text())["results"]
+    assert [(each["greedy"], len(each["returns"])) for each in results] == [(False, 5), (True, 2)]
     status, printed = run(capsys, "evaluate", str(folder), "--sticky", "0.5")
     assert status == 2
     assert printed.err == "rgvf: actions cannot be sticky in gym/CartPole-v1, only in atari/ and minatar/ games\n"
@@ -111,7 +115,7 @@ def test_record_makes_a_film(capsys, tmp_path):
 
 
 @pytest.mark.medium
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_leaves_a_checkpoint_and_no_orphans(tmp_path, number):
     path = tmp_path / "run"
     command = [sys.executable, "-m", "rgvf.cli", "train", *SMALL, "--frames", "100000000", "--out", str(path)]

@@ -4,7 +4,7 @@ import sys
 
 import gymnasium
 import numpy as np
-from gymnasium.spaces import Box, Dict, Discrete
+from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, Text, Tuple
 
 
 class _Odd(gymnasium.Env):
@@ -14,8 +14,8 @@ class _Odd(gymnasium.Env):
     observation_space = Box(0, 255, (6, 5, 3), np.uint8)
     time = 0
 
-    def __init__(self, **options):
-        assert options == {"render_mode": None}
+    def __init__(self):
+        """No render mode, as plain environments have it."""
 
     def see(self, value):
         return np.full((6, 5, 3), value, np.uint8)
@@ -71,11 +71,47 @@ class Continuous(_Odd):
     action_space = Box(-1, 1, (2,))
 
 
+class Words(_Odd):
+    observation_space = Text(5)
+
+
 class Nested(_Odd):
-    observation_space = Dict({"a": Discrete(2)})
+    """Numbers of every kind, and a text that is left out."""
+
+    observation_space = Dict(
+        {"place": Discrete(3, start=1), "pair": Tuple([MultiBinary(2), Box(-1, 1, (2, 1))]), "mission": Text(9)}
+    )
+
+    def see(self, value):
+        place = 1 + int(value) % 3
+        return {"place": place, "pair": (np.array([1, 0]), np.array([[0.5], [-0.5]])), "mission": "go"}
 
 
-for kind in (Fails, Exits, Imports, Forgetful, Continuous, Nested):
+class Broken(_Odd):
+    """Its constructor fails."""
+
+    def __init__(self):
+        raise ZeroDivisionError("no level\nwas found")
+
+
+class Drawn(_Odd):
+    """Draws itself, if it is made for that."""
+
+    metadata = {"render_modes": ["rgb_array"]}  # noqa: RUF012
+
+    def __init__(self, render_mode=None):
+        self.render_mode = render_mode
+
+    def render(self):
+        return np.full((4, 4, 3), 7, np.uint8)
+
+
+def made_by_a_function(render_mode=None):
+    return gymnasium.wrappers.TimeLimit(Drawn(render_mode), 5)
+
+
+gymnasium.register("Odd/Function-v0", entry_point=made_by_a_function)
+for kind in (Fails, Exits, Imports, Forgetful, Continuous, Nested, Words, Broken, Drawn):
     gymnasium.register(f"Odd/{kind.__name__}-v0", entry_point=kind)
 gymnasium.register("Odd/Odd-v0", entry_point=_Odd)
 gymnasium.register("Odd/Missing-v0", entry_point="no_such_package.envs:Env")

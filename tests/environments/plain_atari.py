@@ -1,5 +1,7 @@
 """The rules of an Atari game once more, slowly and plainly, over Gymnasium's own preprocessing."""
 
+import cv2
+import numpy as np
 from ale_py import AtariEnv
 from gymnasium.wrappers import AtariPreprocessing
 
@@ -68,8 +70,18 @@ class PlainAtari:
         self.lives = self.env.ale.lives()
         return observation, 0.0, False, False, True, False, self.total, self.length, self.lives
 
+    def last_screen(self, frames):
+        """What is on the screen when a game has ended; with the frame before it, where that was the third of four."""
+        screen = self.env.ale.getScreenGrayscale()
+        if frames == 4:
+            screen = np.maximum(screen, self.screen.obs_buffer[1])
+        return cv2.resize(screen, (84, 84), interpolation=cv2.INTER_AREA)
+
     def play(self, action):
+        before = self.env.ale.getEpisodeFrameNumber()
         observation, reward, terminated, truncated, info = self.screen.step(action)
+        if terminated or truncated:  # the wrapper would show an older screen
+            observation = self.last_screen(self.env.ale.getEpisodeFrameNumber() - before)
         self.total += float(reward)
         self.length += 1
         lost_life = info["lives"] < self.lives and info["lives"] > 0 and not (terminated or truncated)

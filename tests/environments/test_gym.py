@@ -110,6 +110,27 @@ def test_what_cannot_be_drawn_is_explained():
         game.render()
 
 
+@pytest.mark.parametrize("name", ["Drawn", "Function"])
+def test_environments_are_drawn_by_what_they_are_not_by_how_they_are_registered(name):
+    game = GymGame(f"{ODD}/{name}-v0", 0, render=True)
+    game.reset()
+    np.testing.assert_array_equal(game.render(), np.full((4, 4, 3), 7))
+
+
+def test_nested_observations_are_flattened_and_numbers_become_one_hot():
+    game = GymGame(f"{ODD}/Nested-v0", 0)
+    assert game.spec.observation_shape == (7,)
+    first, second = game.reset().observation, game.step(0).observation  # action 0 is number 2
+    np.testing.assert_array_equal(first, [1, 0, 0.5, -0.5, 1, 0, 0])  # a Dict is in the order of its names
+    np.testing.assert_array_equal(second, [1, 0, 0.5, -0.5, 0, 0, 1])
+
+
+def test_numbers_alone_become_one_hot():
+    game = GymGame("FrozenLake-v1", 0)
+    assert game.spec.observation_shape == (16,)
+    np.testing.assert_array_equal(game.reset().observation, np.eye(16)[0])
+
+
 def test_other_observations_become_float32():
     game = GymGame("Acrobot-v1", 0)
     assert game.spec.observation_dtype == "float32"
@@ -125,7 +146,9 @@ def test_other_observations_become_float32():
         ("no_such_module:Env-v0", "No module named 'no_such_module'"),
         (f"{ODD}/Missing-v0", "No module named 'no_such_package'"),
         (f"{ODD}/Continuous-v0", "Box actions; only Discrete"),
-        (f"{ODD}/Nested-v0", "Dict observations; only Box"),
+        (f"{ODD}/Words-v0", "observations of type Text are not supported"),
+        (f"{ODD}/Broken-v0", "cannot be made: ZeroDivisionError: no level was found"),
+        (".:x-v0", "cannot be made|cannot be imported"),
     ],
 )
 def test_what_cannot_be_played_is_explained(id, message):
@@ -136,7 +159,7 @@ def test_what_cannot_be_played_is_explained(id, message):
 
 def test_catch_follows_its_rules():
     """A player that follows the ball scores 5; one that flees from it nearly always misses the first ball."""
-    game = GymGame("rgvf/Catch-v0", 0)
+    game = GymGame("rgvf/Catch-v0", 0, render=True)
     assert game.spec == EnvironmentSpec((10, 10, 2), "uint8", ("left", "stay", "right"))
     scores = {"follows": [], "flees": []}
     for episode in range(200):

@@ -1,7 +1,7 @@
 import pytest
 
 from rgvf.environments import MinAtar, find_environment, find_spec, make_game
-from rgvf.environments.registry import canonical_name, takes_sticky
+from rgvf.environments.registry import canonical_name, takes_option
 
 
 def test_names_of_environments():
@@ -25,9 +25,9 @@ def test_games_and_environments_are_found_by_name():
 
 
 def test_options_of_a_suite():
-    assert takes_sticky("atari/Pong")
-    assert takes_sticky("minatar/Breakout")
-    assert not takes_sticky("gym/CartPole-v1")
+    assert takes_option("atari/Pong", "sticky")
+    assert takes_option("minatar/Breakout", "sticky")
+    assert not takes_option("gym/CartPole-v1", "sticky")
     with pytest.raises(ValueError, match="gym/CartPole-v1 has no option sticky"):
         make_game("gym/CartPole-v1", 0, sticky=0.5)
     with pytest.raises(ValueError, match="minatar/Breakout has no option frame_cap"):

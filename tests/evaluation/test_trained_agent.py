@@ -1,3 +1,5 @@
+import shutil
+
 import jax
 import numpy as np
 import pytest
@@ -28,6 +30,9 @@ def test_a_loaded_agent_acts_represents_and_answers(breakout):
     np.testing.assert_array_equal(agent.answer(observation, "mhvp"), predicted["answers"]["mhvp"])
     np.testing.assert_array_equal(agent.act(observation), predicted["policy"].argmax(-1))
     assert agent.act(observation, jax.random.key(0)).shape == (3, 2)
+    one = agent.act(observation[0, 0])
+    assert type(one) is int  # what Gymnasium's `env.step` takes
+    assert isinstance(agent.act(observation), np.ndarray)
     assert repr(agent) == "<rgvf+mhvp, atari/Breakout, seed 0, 160 frames>"
 
 
@@ -44,3 +49,13 @@ def test_wrong_use_is_explained(breakout):
         load(breakout, seed=5)
     with pytest.raises(RunError, match="holds no run that can be read: No such file or directory"):
         load(breakout / "nothing")
+    with pytest.raises(RunError, match="checkpoints holds no run: it has no config.json"):
+        load(breakout / "checkpoints")
+
+
+def test_an_older_checkpoint_is_not_loaded_silently(breakout, tmp_path):
+    copy = shutil.copytree(breakout, tmp_path / "copy")
+    newest = sorted((copy / "checkpoints").iterdir())[-1]
+    newest.write_bytes(newest.read_bytes()[:-9])
+    with pytest.warns(UserWarning, match="is damaged.*; loading the one before it"):
+        assert load(copy).frames < load(breakout).frames

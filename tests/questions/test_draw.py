@@ -27,7 +27,7 @@ from rgvf.questions import (
     termination_prediction,
 )
 from rgvf.questions.draw import draw, draw_on
-from rgvf.questions.layout import layers
+from rgvf.questions.layout import layers, shown
 
 SVG = "{http://www.w3.org/2000/svg}"
 MOVES = ["up", "right", "down", "left"]
@@ -186,3 +186,10 @@ def test_very_many_edges_become_an_image(tmp_path: Path, monkeypatch: pytest.Mon
     root = ElementTree.parse(draw(full_tree("touch", MOVES, 4), tmp_path / "large.svg"))
     assert len(list(root.iter(f"{SVG}image"))) > 0
     assert len(list(root.iter(f"{SVG}path"))) < 20
+
+
+def test_labels_keep_what_differs():
+    assert shown("random-linear/12") == "random-lin…/12"
+    assert shown("random-linear/1") == "random-line…/1"
+    assert shown("a name without a number") == "a name withou…"
+    assert max(len(shown("x" * n + "/123")) for n in range(40)) <= 14

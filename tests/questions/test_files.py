@@ -1,4 +1,5 @@
 import json
+import os
 
 import pytest
 from hypothesis import given, settings
@@ -77,3 +78,10 @@ def test_a_binary_file_is_refused(tmp_path):
     path.write_bytes(bytes(range(256)))
     with pytest.raises(ValueError, match="not a text file"):
         QuestionNetwork.load(path)
+
+
+def test_only_regular_files_are_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe.json")
+    for path in (tmp_path / "pipe.json", tmp_path, "/dev/zero"):
+        with pytest.raises(ValueError, match="not a regular file"):
+            QuestionNetwork.load(path)

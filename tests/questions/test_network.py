@@ -146,3 +146,16 @@ def test_a_long_chain_does_not_exhaust_the_stack():
     names = [f"n{i}" for i in range(20_000)]
     edges = [("n0", "f"), *((b, a) for a, b in itertools.pairwise(names))]
     assert len(QuestionNetwork(["f"], names, edges).components) == len(names)
+
+
+@pytest.mark.parametrize("weight", [1e300, -1e10, 1e-200])
+def test_weights_are_of_a_reasonable_size(weight):
+    with pytest.raises(ValueError, match="the weight must be 0 or between 1e-9 and 1e9 in size"):
+        QuestionNetwork(["f"], ["x"], [("x", "f", weight)])
+
+
+def test_large_loops_are_refused_before_they_cost_minutes():
+    names = [f"n{i}" for i in range(600)]
+    edges = [("n0", "f", 1.0), *((name, names[(i + 1) % 600], 0.5) for i, name in enumerate(names))]
+    with pytest.raises(ValueError, match="600 prediction nodes depend on each other in one loop; at most 500"):
+        QuestionNetwork(["f"], names, edges)

@@ -79,3 +79,12 @@ def test_single_steps_plain_flags_and_mixed_arrays():
     np.testing.assert_allclose(targets(network.table, features, answers, False), expected)
     np.testing.assert_allclose(jax.jit(lambda f: targets(network.table, f, answers, False))(features), expected)
     np.testing.assert_array_equal(mask(network.table, 0), [1, 1, 1, 0, 1, 1])
+
+
+def test_a_network_may_be_given_in_place_of_its_table():
+    network = figure_1a()
+    features, answers, terminal = np.ones((3, 2)), np.ones((3, 6)), np.zeros(3, bool)
+    np.testing.assert_array_equal(
+        targets(network, features, answers, terminal), targets(network.table, features, answers, terminal)
+    )
+    np.testing.assert_array_equal(mask(network, np.array([0, 1])), mask(network.table, np.array([0, 1])))
