@@ -1,6 +1,7 @@
 """Gymnasium environments that tests need: "tests.environments.odd_gym:Odd/Fails-v0"."""
 
 import sys
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -17,7 +18,7 @@ class _Odd(gymnasium.Env):
     def __init__(self):
         """No render mode, as plain environments have it."""
 
-    def see(self, value):
+    def see(self, value) -> Any:
         return np.full((6, 5, 3), value, np.uint8)
 
     def reset(self, *, seed=None, options=None):
@@ -110,8 +111,9 @@ def made_by_a_function(render_mode=None):
     return gymnasium.wrappers.TimeLimit(Drawn(render_mode), 5)
 
 
-gymnasium.register("Odd/Function-v0", entry_point=made_by_a_function)
+makers: dict[str, Any] = {"Odd": _Odd, "Function": made_by_a_function}
 for kind in (Fails, Exits, Imports, Forgetful, Continuous, Nested, Words, Broken, Drawn):
-    gymnasium.register(f"Odd/{kind.__name__}-v0", entry_point=kind)
-gymnasium.register("Odd/Odd-v0", entry_point=_Odd)
+    makers[kind.__name__] = kind
+for name, maker in makers.items():
+    gymnasium.register(f"Odd/{name}-v0", entry_point=maker)
 gymnasium.register("Odd/Missing-v0", entry_point="no_such_package.envs:Env")

@@ -29,7 +29,7 @@ def test_a_loaded_agent_acts_represents_and_answers(breakout):
     assert agent.answer(observation, "rgvf").shape == (3, 2, agent.networks["rgvf"].n_predictions)
     np.testing.assert_array_equal(agent.answer(observation, "mhvp"), predicted["answers"]["mhvp"])
     np.testing.assert_array_equal(agent.act(observation), predicted["policy"].argmax(-1))
-    assert agent.act(observation, jax.random.key(0)).shape == (3, 2)
+    assert np.shape(agent.act(observation, jax.random.key(0))) == (3, 2)
     one = agent.act(observation[0, 0])
     assert type(one) is int  # what Gymnasium's `env.step` takes
     assert isinstance(agent.act(observation), np.ndarray)
