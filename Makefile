@@ -13,10 +13,10 @@ demo: .venv/ready ## The main job in a small form: two minutes on two cores.
 	@echo "      .venv/bin/python examples/ask.py  sample, describe and draw random questions"
 
 test: .venv/ready ## All tests but the slow ones.
-	$(BIN)/pytest -n 2 --dist loadscope
+	$(BIN)/pytest -n 2 --dist loadscope --no-loadscope-reorder
 
 test-fast: .venv/ready ## The tests that need no compiled training: under two minutes.
-	$(BIN)/pytest -n 2 --dist loadscope -m "not slow and not medium"
+	$(BIN)/pytest -n 2 --dist loadscope --no-loadscope-reorder -m "not slow and not medium"
 
 test-slow: .venv/ready ## The slow tests.
 	$(BIN)/pytest -m slow
@@ -26,7 +26,7 @@ check: .venv/ready ## Style and types.
 	$(BIN)/ruff format --check
 	$(BIN)/basedpyright
 
-lock: .venv/ready ## Choose the newest versions anew.
+lock: .venv/ready ## Choose the newest versions again.
 	$(BIN)/pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	  --no-emit-find-links --group dev --output-file requirements.lock --custom-compile-command "make lock" --upgrade pyproject.toml

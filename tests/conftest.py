@@ -22,6 +22,11 @@ import jax  # noqa: E402
 import pytest  # noqa: E402
 
 
+def pytest_collection_modifyitems(items):
+    """Long tests first, so that both processes end at the same time."""
+    items.sort(key=lambda item: item.get_closest_marker("medium") is None)
+
+
 @pytest.fixture(autouse=True)
 def strict_promotion(request):
     """Silent conversions hide mistakes: int to float, float64 to float32, [n] to [m, n].

@@ -26,7 +26,10 @@ class NoWarnings:
 
 
 @pytest.mark.medium
-@pytest.mark.parametrize("stop_gradient", [False, True], ids=["end-to-end", "stop-gradient"])
+@pytest.mark.parametrize(
+    "stop_gradient",
+    [pytest.param(False, id="end-to-end", marks=pytest.mark.slow), pytest.param(True, id="stop-gradient")],
+)
 @pytest.mark.parametrize(
     "task", [RandomQuestions(depth=4, repeat=8), PixelControlSettings()], ids=lambda task: task.name
 )

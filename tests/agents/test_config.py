@@ -125,7 +125,7 @@ def test_foreign_data_is_refused(changes, said):
         (dict(c=(float("nan"),)), "c must be at least 0"),
         (dict(c="large"), "c must be a number, not 'large'"),
         (dict(learning_rate=0.0), "learning_rate must be positive"),
-        (dict(hidden=0), "hidden must be at least 1"),
+        (dict(hidden=0), "hidden must be between 1 and 65,536"),
         (dict(actor_critic=0.9), "actor_critic must be of type ActorCriticSettings, not 0.9"),
         (dict(representation="cnn"), "no representation 'cnn'"),
     ],

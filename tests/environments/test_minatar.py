@@ -8,6 +8,8 @@ from rgvf.environments.device_games import DeviceGame, DeviceGames
 from rgvf.environments.game_names import MINATAR_GAMES, find_minatar, rom_name
 from rgvf.environments.minatar import MinAtar
 
+pytestmark = pytest.mark.medium
+
 leaves = jax.tree.leaves
 
 

@@ -8,6 +8,8 @@ from rgvf.evaluation import evaluate
 from rgvf.runs import RunConfig, train
 from tests.evaluation.endless import Endless
 
+pytestmark = pytest.mark.medium
+
 module = import_module("rgvf.evaluation.evaluate")  # not the function
 A2C = AgentConfig("a2c", hidden=8, representation="mlp")
 

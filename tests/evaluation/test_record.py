@@ -7,6 +7,8 @@ from rgvf.runs import RunConfig, load, train
 from rgvf.tasks import ActorCriticSettings, MultiHorizonValues, RandomQuestions
 from tests.evaluation.endless import Endless, Truncated
 
+pytestmark = pytest.mark.medium
+
 
 @pytest.mark.parametrize(("environment", "steps"), [(Endless(), 10), (Truncated(), 6)])
 def test_returns_bootstrap_where_an_episode_is_truncated_or_the_recording_ends(tmp_path, environment, steps):

@@ -8,6 +8,8 @@ from rgvf.agents import AgentConfig
 from rgvf.runs import RunConfig, RunError, load, train
 from rgvf.tasks import MultiHorizonValues, RandomQuestions
 
+pytestmark = pytest.mark.medium
+
 
 @pytest.fixture(scope="module")
 def breakout(tmp_path_factory):

@@ -21,6 +21,8 @@ from rgvf.questions import (
 )
 from rgvf.tasks import AnswersTask, ValueTask, question_arrays
 
+pytestmark = pytest.mark.medium
+
 
 @dataclass(frozen=True)
 class Corridor:

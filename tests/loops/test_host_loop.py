@@ -17,6 +17,8 @@ from rgvf.tasks import RandomQuestions
 from rgvf.trajectory import Trajectory
 from tests.helpers import learner_of
 
+pytestmark = pytest.mark.medium
+
 SMALL = AgentConfig(RandomQuestions(depth=2, repeat=2), hidden=8)
 
 

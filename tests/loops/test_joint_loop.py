@@ -27,6 +27,8 @@ from rgvf.tasks import (
 )
 from tests.helpers import Listener, loop_of, stop_after
 
+pytestmark = pytest.mark.medium
+
 SMALL = AgentConfig(RandomQuestions(depth=1, repeat=2, features=4), stop_gradient=True, hidden=8)
 LARGE = RandomQuestions(depth=5, repeat=3, features=7, discount=0.5)
 AGENTS = (

@@ -24,6 +24,8 @@ from rgvf.tasks import (
 )
 from tests.helpers import learner_of, loop_of, trajectory
 
+pytestmark = pytest.mark.medium
+
 ACTIONS = ("left", "right", "fire")
 IMAGE, VECTOR = EnvironmentSpec((10, 10, 4), "float32", ACTIONS), EnvironmentSpec((7,), "float32", ACTIONS)
 SMALL = (3, 4, 6)  # depth, repeat, features

@@ -12,6 +12,8 @@ from rgvf.runs.checkpoint import load_checkpoint
 from rgvf.tasks import ActorCriticSettings
 from tests.runs.small_runs import AGENT
 
+pytestmark = pytest.mark.medium
+
 
 class Explodes:
     """One observation, and rewards that become infinite after some steps."""

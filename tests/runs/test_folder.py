@@ -14,6 +14,8 @@ from rgvf.tasks import RandomQuestions
 from tests.helpers import stop_after
 from tests.runs.small_runs import CARTPOLE, final_state
 
+pytestmark = pytest.mark.medium
+
 MINATAR = RunConfig("minatar/Breakout", CARTPOLE.agent, frames=20, actors=4, steps=5)
 
 
@@ -133,7 +135,7 @@ def test_a_folder_left_by_a_run_killed_before_its_configuration_was_written_can_
     (left / "config.json").unlink()
     (left / ".config.json.4711").write_text("{")
     assert len(list(left.glob("questions.*.json"))) == 4
-    with pytest.raises(RunError, match="holds no run that can be read"):
+    with pytest.raises(RunError, match="holds no run: it has no config.json"):
         rgvf.load(left)
     assert train(MINATAR, left, progress=False).frames == 20
     assert resume(left, progress=False).frames == 20

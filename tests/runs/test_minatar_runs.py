@@ -33,6 +33,8 @@ from rgvf.tasks import (
 from tests.helpers import loop_of, stop_after
 from tests.runs.small_runs import assert_same
 
+pytestmark = pytest.mark.medium
+
 AGENT = AgentConfig([RandomQuestions(depth=2, repeat=2), CURLSettings(outputs=4)], hidden=8)
 BREAKOUT = RunConfig(
     "minatar/Breakout", AGENT, seeds=2, frames=4200, actors=4, steps=5, log_every=500, checkpoint_every=700

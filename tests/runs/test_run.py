@@ -17,6 +17,8 @@ from rgvf.runs.run import prepare
 from tests.helpers import Listener, stop_after
 from tests.runs.small_runs import BREAKOUT, CARTPOLE, assert_same, final_state
 
+pytestmark = pytest.mark.medium
+
 
 @pytest.mark.parametrize(("whole", "config"), [("cartpole", CARTPOLE), ("breakout", BREAKOUT)])
 def test_stopped_and_resumed_ends_bit_identical(request, tmp_path, whole, config):

@@ -14,6 +14,8 @@ from rgvf.questions import QuestionNetwork
 from rgvf.tasks import TASKS, CURLSettings, GivenQuestions, RandomQuestions, View
 from tests.helpers import SMALL_IMAGE, VECTOR, learner_of, trajectory
 
+pytestmark = pytest.mark.medium
+
 GIVEN = QuestionNetwork(
     features=["reward", "random-patches/1"],
     predictions={"gain": None, "left": "left", "right": "right"},

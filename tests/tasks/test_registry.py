@@ -97,7 +97,7 @@ def test_names_that_options_cannot_have_are_refused(registry, name):
 @pytest.mark.parametrize(
     ("settings", "wrong", "said"),
     [
-        (RandomQuestions, dict(depth=0), "depth must be at least 1"),
+        (RandomQuestions, dict(depth=0), "depth must be between 1 and 100,000"),
         (RandomQuestions, dict(repeat=-1), "repeat"),
         (RandomQuestions, dict(features=0), "features"),
         (RandomQuestions, dict(discount=1.0), "discount"),
