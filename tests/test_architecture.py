@@ -144,6 +144,7 @@ def test_public_names_are_documented():
     assert [missing for name, thing in public_objects() for missing in undocumented(name, thing)] == []
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("env", ["gym/CartPole-v1", "minatar/Breakout"])
 def test_the_update_is_at_most_seven_calls_below_train(env, tmp_path, monkeypatch):
     """Calls inside rgvf; `train` itself is the first."""

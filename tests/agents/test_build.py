@@ -8,6 +8,8 @@ from rgvf.agents import MAIN, REPRESENTATION, AgentConfig, Learner
 from rgvf.tasks import DiscountedSums, NoActions, RandomQuestions, Shallow
 from tests.helpers import ATARI, SMALL_IMAGE, VECTOR, learner_of, trajectory
 
+pytestmark = pytest.mark.medium
+
 
 def test_the_paper_s_layers_for_atari():
     agent = eqx.filter_eval_shape(learner_of(AgentConfig(), ATARI).init, jax.random.key(0))
