@@ -35,7 +35,7 @@ def _sentence(box: str) -> str:
     _, *lines = [line.strip("│ ").strip() for line in re.sub(r"\x1b\[[0-9;]*m", "", box).splitlines()] or [""]
     paragraphs = itertools.groupby(lines, lambda line: set(line) <= set("─╭╮╰╯-"))  # a terminal may lack frames
     joined = next((" ".join(text) for is_rule, text in paragraphs if not is_rule), "the options are not valid")
-    if near := re.search(r"Perhaps you meant:\n(--\S+)", "\n".join(lines)):
+    if near := re.search(r"Perhaps you meant:\n(--[\w.-]+)", "\n".join(lines)):
         joined += f"; did you mean {near[1]}?"
     for wrong, kind in _WRONG_NUMBERS.items():
         joined = re.sub(rf"^Error parsing (\S+): {wrong}: (.*)", rf"\1 must be {kind}, not \2", joined)

@@ -13,7 +13,11 @@ from rich.table import Table
 from rgvf.signals import GracefulStop
 from rgvf.studies import Conclusion, some_of
 
-MARKS = {True: "[green]holds[/]", False: "[red]does not hold[/]", None: "[yellow]not checked[/]"}
+MARKS = {
+    True: "[green]holds[/]",
+    False: "[red]does not hold[/]",
+    None: "[yellow]not checked (needs all its variants and two seeds)[/]",
+}
 
 FILE_WIDTH = 160
 """Columns of a table that is printed into a file."""

@@ -66,6 +66,8 @@ class RunFolder:
         try:
             config = RunConfig.from_json((path / "config.json").read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError) as error:
+            if not path.exists():
+                raise RunError(f"{path} holds no run: there is no such folder") from None
             if path.is_dir() and not (path / "config.json").exists() and not (path / "agents").is_dir():
                 raise RunError(f"{path} holds no run: it has no config.json") from None
             if (path / "agents").is_dir():

@@ -89,6 +89,8 @@ def _status(frames: int, total: int, speed: float, lines: list[dict[str, Any]]) 
 
 
 def _short(frames: int) -> str:
+    if frames < 1000:
+        return str(frames)
     return f"{frames / 1e6:.2f}M" if frames >= 1e6 else f"{frames / 1e3:.3g}k"
 
 

@@ -113,7 +113,8 @@ def load(path: str | Path, seed: int | None = None, environment: Environment | N
     seeds = config.all_seeds
     seed = config.seed if seed is None else seed
     if seed not in seeds:
-        raise RunError(f"the run in {path} has the seeds {seeds[0]} to {seeds[-1]}, not {seed}")
+        known = f"seeds {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"seed {seeds[0]} only"
+        raise RunError(f"the run in {path} has {known}, not {seed}")
     found, complaints = folder.load_checkpoint()
     for complaint in complaints:
         warnings.warn(f"{complaint}; loading the one before it", stacklevel=2)

@@ -47,9 +47,9 @@ def test_wrong_use_is_explained(breakout):
         agent.act(observation[..., 0])
     with pytest.raises(ValueError, match="which answers. The agent has those of rgvf, mhvp, not of None"):
         agent.answer(observation)
-    with pytest.raises(RunError, match="seeds 0 to 0, not 5"):
+    with pytest.raises(RunError, match="has seed 0 only, not 5"):
         load(breakout, seed=5)
-    with pytest.raises(RunError, match="holds no run that can be read: No such file or directory"):
+    with pytest.raises(RunError, match="holds no run: there is no such folder"):
         load(breakout / "nothing")
     with pytest.raises(RunError, match="checkpoints holds no run: it has no config.json"):
         load(breakout / "checkpoints")
