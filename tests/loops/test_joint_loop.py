@@ -49,6 +49,7 @@ def leaves(state):
     return [leaf for leaf in jax.tree.leaves(state) if not jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)]
 
 
+@pytest.mark.slow
 def test_an_agent_among_others_is_what_it_is_alone(stacked):
     runs = [run_of(agent, seeds) for agent, seeds in zip(AGENTS, (2, 1, 1, 2), strict=True)]
     loops = [loop_of(run) for run in runs]
