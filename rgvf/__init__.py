@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from rgvf.agents import AgentConfig, Learner
     from rgvf.environments import Environment, Step
     from rgvf.evaluation import evaluate, record
-    from rgvf.runs import RunConfig, RunError, TrainedAgent, load, resume, train, train_together
+    from rgvf.runs import RunConfig, RunError, TrainedAgent, load, preset, resume, train, train_together
 
 __version__ = "0.2.0"
 
@@ -51,7 +51,7 @@ _PACKAGES = {
     "loops": (),
     "networks": (),
     "questions": (),
-    "runs": ("RunConfig", "RunError", "TrainedAgent", "load", "resume", "train", "train_together"),
+    "runs": ("RunConfig", "RunError", "TrainedAgent", "load", "preset", "resume", "train", "train_together"),
     "studies": (),
     "tasks": (),
 }
@@ -68,6 +68,7 @@ __all__ = [
     "__version__",
     "evaluate",
     "load",
+    "preset",
     "record",
     "resume",
     "train",

@@ -9,10 +9,19 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from types import FrameType
 from typing import Any
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+_stop_requested_at: float | None = None
+
+
+def seconds_since_stop() -> float | None:
+    """How long ago a signal requested to stop, or None. Who waits for something must not wait for ever after that."""
+    return None if _stop_requested_at is None else time.monotonic() - _stop_requested_at
 
 
 class GracefulStop:
@@ -28,6 +37,8 @@ class GracefulStop:
         return self
 
     def __exit__(self, *raised: object) -> None:
+        global _stop_requested_at
+        _stop_requested_at = None
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
@@ -35,6 +46,8 @@ class GracefulStop:
         if self.requested is not None:
             os.write(2, b"\nrgvf: stopped at once; the last checkpoint is kept.\n")
             os._exit(128 + number)
+        global _stop_requested_at
+        _stop_requested_at = time.monotonic()
         self.requested = signal.Signals(number)
 
     def check(self) -> None:

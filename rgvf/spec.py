@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+SMALL_IMAGE = 36
+"""Pixels along a side, below which an image is too small for the paper's convolutions."""
+
 
 @dataclass(frozen=True)
 class EnvironmentSpec:
@@ -42,6 +45,11 @@ class EnvironmentSpec:
     def is_image(self) -> bool:
         """Observations are (height, width, channels)."""
         return len(self.observation_shape) == 3
+
+    @property
+    def is_small_image(self) -> bool:
+        """An image that is too small for the paper's convolutions."""
+        return self.is_image and min(self.observation_shape[:2]) < SMALL_IMAGE
 
     def image_shape(self, needed_by: str) -> tuple[int, int, int]:
         """Height, width, channels; ValueError where `needed_by` needs an image and there is none."""

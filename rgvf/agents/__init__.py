@@ -1,13 +1,14 @@
 """Agents: a representation, the tasks that learn from it, and the one update that trains both."""
 
 from rgvf.agents.build import actor_of, make_learner, make_networks, sample_actions
-from rgvf.agents.config import MAIN, AgentConfig
+from rgvf.agents.config import MAIN, STOPPED, AgentConfig
 from rgvf.agents.learner import REPRESENTATION, Agent, Learner, OptimisedTask
 from rgvf.agents.optimisers import auxiliary_optimiser, main_optimiser
 
 __all__ = [
     "MAIN",
     "REPRESENTATION",
+    "STOPPED",
     "Agent",
     "AgentConfig",
     "Learner",

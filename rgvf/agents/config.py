@@ -16,6 +16,9 @@ from rgvf.tasks import TASKS, ActorCriticSettings, QuestionSettings, TaskSetting
 MAIN = ActorCriticSettings.name
 """The main task, and the name of the agent that has no other."""
 
+STOPPED = "-stop-gradient"
+"""Ends the label of an agent whose representation is trained by the auxiliary tasks only."""
+
 MAX_HIDDEN = 65_536
 
 
@@ -83,6 +86,11 @@ class AgentConfig:
     def name(self) -> str:
         """The names of the auxiliary tasks joined by +, or a2c."""
         return "+".join(self.task_names) or MAIN
+
+    @property
+    def label(self) -> str:
+        """The name, and the mode where it is stop-gradient: rgvf-stop-gradient."""
+        return self.name + STOPPED * self.stop_gradient
 
     @property
     def coefficients(self) -> tuple[float, ...]:

@@ -13,6 +13,7 @@ import tyro
 from rgvf.accelerate import use_fast_convolutions
 from rgvf.atomic import write_atomically
 from rgvf.cli.errors import command_errors
+from rgvf.cli.imports import import_modules
 from rgvf.cli.parsing import parse
 
 
@@ -41,6 +42,7 @@ class _Options:
 def evaluate(arguments: list[str]) -> None:
     """Run the command."""
     use_fast_convolutions()
+    _, arguments = import_modules(arguments)
     options = parse(_Options, arguments, "rgvf evaluate", description="Play whole games with a trained agent.")
     with command_errors():
         _evaluate(options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,26 +12,40 @@ import tyro
 
 from rgvf.agents import MAIN, AgentConfig
 from rgvf.cli.errors import CommandError
+from rgvf.environments import gym_name
 from rgvf.messages import os_error
 from rgvf.questions import QuestionNetwork
-from rgvf.runs import MAY_CHANGE, RunConfig
+from rgvf.runs import AUTO, MAY_CHANGE, PRESETS, RunConfig, find_preset
 from rgvf.settings import field_docs, field_types
 from rgvf.tasks import TASKS, ActorCriticSettings, GivenQuestions, TaskSettings
 
 _NESTED = {"agent", "tasks", "actor_critic"}
 _FLAT = (RunConfig, AgentConfig, ActorCriticSettings)  # their settings are options without a prefix
+_NEW_RUNS = ("preset", "out", "env_kwargs", "wrappers")  # options that are not settings of a run
+_PRESET_HELP = "Settings to start from; other options override them. " + " ".join(
+    f"{name}: {each.summary}." for name, each in PRESETS.items()
+)
+
+
+def option_type() -> type:
+    """A dataclass with a field for each option; the settings of a task are options --TASK.NAME."""
+    return _option_type(tuple(TASKS))
 
 
 @functools.cache
-def option_type() -> type:
-    """A dataclass with a field for each option; the settings of a task are options --TASK.NAME."""
-    out = (Path | None, dataclasses.field(default=None), "Folder of the run; runs/ENV-AGENT-SEED by default.")
-    agent = (str, dataclasses.field(default="rgvf"), f"{MAIN}, or auxiliary tasks joined by +: {', '.join(TASKS)}.")
-    fields: list[Any] = [("env", _described(str, field_docs(RunConfig)["env"]))]
-    fields += [("agent", _described(agent[0], agent[2]), agent[1]), ("out", _described(out[0], out[2]), out[1])]
+def _option_type(tasks: tuple[str, ...]) -> type:
+    del tasks  # a new task brings new options
+    fields: list[Any] = [
+        ("env", _described(str, field_docs(RunConfig)["env"])),
+        ("agent", _described(str, f"{MAIN}, or auxiliary tasks joined by +: {', '.join(TASKS)}."), "rgvf"),
+        ("preset", _described(str, _PRESET_HELP), AUTO),
+        ("out", _described(Path | None, "Folder of the run; runs/ENV-AGENT-SEED by default."), None),
+        ("env_kwargs", _described(tuple[str, ...], "Arguments of a Gymnasium environment: NAME=VALUE …"), ()),
+        ("wrappers", _described(tuple[str, ...], "Wrappers of a Gymnasium environment: MODULE:CLASS …"), ()),
+    ]
     for cls in _FLAT:
         for field in dataclasses.fields(cls):
-            if field.name not in _NESTED | {"env"}:
+            if field.name not in _NESTED | {"env", "imports"}:
                 kind = _described(field_types(cls)[field.name], field_docs(cls)[field.name])
                 fields.append((field.name, kind, dataclasses.field(default=field.default)))
     for name, settings in _groups().items():
@@ -44,7 +59,7 @@ def options_of(config: RunConfig) -> Any:
     """The options that a configuration stands for."""
     values = {"env": config.env, "agent": config.agent.name}
     for settings in (config, config.agent, config.agent.actor_critic):
-        own = {field.name for field in dataclasses.fields(settings)} - _NESTED
+        own = {field.name for field in dataclasses.fields(settings)} - _NESTED - {"imports"}
         values |= {name: getattr(settings, name) for name in own}
     for task in config.agent.auxiliary:
         group = _group_of(type(task))
@@ -53,7 +68,29 @@ def options_of(config: RunConfig) -> Any:
     return option_type()(**values)
 
 
-def config_of(options: Any) -> RunConfig:
+def preset_options(options: Any) -> Any:
+    """The options of the preset for these options' environment and agent. What was set besides does not count."""
+    env = _full_name(options)
+    agent = AgentConfig(options.agent, stop_gradient=options.stop_gradient)
+    settings = PRESETS[find_preset(env, options.preset)].settings_for(agent)
+    return option_type()(env=options.env, agent=options.agent, **settings)
+
+
+def _full_name(options: Any) -> str:
+    """The environment with the arguments of its constructor and its wrappers."""
+    if not (options.env_kwargs or options.wrappers):
+        return options.env
+    suite, _, id = options.env.partition("/")
+    if suite != "gym":
+        raise CommandError(f"--env-kwargs and --wrappers are for Gymnasium environments, gym/ID, not {options.env}")
+    fields = [each.partition("=") for each in options.env_kwargs]
+    for name, equals, value in fields:
+        if not (name and equals):
+            raise CommandError(f"--env-kwargs takes NAME=VALUE, such as map_name=8x8, not {name + value!r}")
+    return gym_name(id, {name: value for name, _, value in fields}, options.wrappers)
+
+
+def config_of(options: Any, imports: Sequence[str] = ()) -> RunConfig:
     """The configuration that the options stand for. ValueError where an option is for a task that the agent lacks."""
     names = [] if options.agent == MAIN else options.agent.split("+")
     AgentConfig(options.agent)  # all tasks are known
@@ -70,9 +107,10 @@ def config_of(options: Any) -> RunConfig:
         tasks.append(_with_network_text(TASKS[name](**fields)))
     critic = {field.name: getattr(options, field.name) for field in dataclasses.fields(ActorCriticSettings)}
     agent = {f.name: getattr(options, f.name) for f in dataclasses.fields(AgentConfig) if f.name not in _NESTED}
-    run = {f.name: getattr(options, f.name) for f in dataclasses.fields(RunConfig) if f.name not in _NESTED}
+    own = _NESTED | {"env", "imports"}
+    run = {f.name: getattr(options, f.name) for f in dataclasses.fields(RunConfig) if f.name not in own}
     config = AgentConfig(tasks, actor_critic=ActorCriticSettings(**critic), **agent)
-    return RunConfig(agent=config, **run)
+    return RunConfig(_full_name(options), agent=config, imports=tuple(imports), **run)
 
 
 def changed_config(saved: RunConfig, options: Any) -> RunConfig:
@@ -83,9 +121,12 @@ def changed_config(saved: RunConfig, options: Any) -> RunConfig:
         )
     if options.out is not None:
         raise CommandError("--out is for new runs; a run is resumed in its own folder")
+    for name in _NEW_RUNS:
+        if getattr(options, name) != getattr(options_of(saved), name):
+            raise CommandError(f"--{name.replace('_', '-')} is for new runs; this run has its settings already")
     may_change = {name: getattr(options, name) for name in MAY_CHANGE}
-    same = dataclasses.replace(options, out=None, **{name: getattr(saved, name) for name in MAY_CHANGE})
-    return dataclasses.replace(saved, **may_change) if same == options_of(saved) else config_of(options)
+    same = dataclasses.replace(options, **{name: getattr(saved, name) for name in MAY_CHANGE})
+    return dataclasses.replace(saved, **may_change) if same == options_of(saved) else config_of(options, saved.imports)
 
 
 def _with_network_text(settings: TaskSettings) -> TaskSettings:

@@ -10,6 +10,7 @@ import tyro
 
 from rgvf.accelerate import use_fast_convolutions
 from rgvf.cli.errors import command_errors
+from rgvf.cli.imports import import_modules
 from rgvf.cli.parsing import parse
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class _Options:
 def record(arguments: list[str]) -> None:
     """Run the command."""
     use_fast_convolutions()
+    _, arguments = import_modules(arguments)
     description = "Make a film of a trained agent: the game, its policy, its value and some of its predictions."
     options = parse(_Options, arguments, "rgvf record", description=description)
     with command_errors():

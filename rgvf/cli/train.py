@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rgvf.accelerate import use_fast_convolutions
 from rgvf.cli.errors import CommandError, command_errors
+from rgvf.cli.imports import import_modules
 from rgvf.cli.parsing import parse
 
 if TYPE_CHECKING:
     from rgvf.runs import TrainedAgent
 
-DESCRIPTION = "Train an agent that answers random questions about its future. To resume a run: rgvf train --resume DIR"
+DESCRIPTION = """Train an agent that answers random questions about its future.
+
+To resume a run: rgvf train --resume DIR. With --env, the defaults below are those of the environment's preset.
+--import MODULE, before all else, imports a module of yours that registers environments or tasks."""
 
 
 def train(arguments: list[str]) -> None:
     """Run the command."""
     use_fast_convolutions()
-    folder, rest = _split_resume(arguments)
+    imports, rest = import_modules(arguments)
+    folder, rest = _split_resume(rest)
     if folder is None:
-        _train(rest)
+        _train(rest, imports)
     else:
         _resume(folder, rest)
 
@@ -38,15 +43,27 @@ def _split_resume(arguments: list[str]) -> tuple[Path | None, list[str]]:
     return None, arguments
 
 
-def _train(arguments: list[str]) -> None:
+def _train(arguments: list[str], imports: tuple[str, ...]) -> None:
     from rgvf.cli.options import config_of, option_type
     from rgvf.runs import default_folder, train
 
-    options = parse(option_type(), arguments, "rgvf train", description=DESCRIPTION)
+    options = parse(option_type(), arguments, "rgvf train", description=DESCRIPTION, **_preset(arguments))
     with command_errors():
-        config = config_of(options)
+        config = config_of(options, imports)
         out = options.out or default_folder(config)
         _run(out, lambda stop: train(config, out, should_stop=stop))
+
+
+def _preset(arguments: list[str]) -> dict[str, Any]:
+    """The preset's settings as the defaults of the options; of --help they need an environment."""
+    from rgvf.cli.options import option_type, preset_options
+
+    without_help = [each for each in arguments if each not in ("-h", "--help")]
+    if without_help != arguments and "--env" not in arguments:
+        return {}
+    chosen = parse(option_type(), without_help, "rgvf train")
+    with command_errors():
+        return {"default": preset_options(chosen)}
 
 
 def _resume(out: Path, arguments: list[str]) -> None:

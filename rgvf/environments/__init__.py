@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rgvf.environments.game import Game, TimeStep
     from rgvf.environments.game_names import ATARI_GAMES, MINATAR_GAMES
     from rgvf.environments.grid import GridWorld
+    from rgvf.environments.gym_names import gym_name
     from rgvf.environments.minatar import MinAtar
     from rgvf.environments.registry import find_environment, find_spec, make_game
 
@@ -29,6 +30,7 @@ __all__ = [
     "environment_spec",
     "find_environment",
     "find_spec",
+    "gym_name",
     "make_game",
     "step_or_reset",
 ]
@@ -38,6 +40,7 @@ _MODULES = {
     "game": ("Game", "TimeStep"),
     "game_names": ("ATARI_GAMES", "MINATAR_GAMES"),
     "grid": ("GridWorld",),
+    "gym_names": ("gym_name",),
     "minatar": ("MinAtar",),
     "registry": ("find_environment", "find_spec", "make_game"),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 import zlib
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import Any
 
 import gymnasium
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from rgvf.environments import catch
 from rgvf.environments.game import TimeStep
+from rgvf.environments.gym_names import parse_gym_name
 from rgvf.environments.snapshots import pack, time_step_fields, unpack
 from rgvf.messages import suggestion
 from rgvf.spec import EnvironmentSpec
@@ -27,7 +29,7 @@ class GymGame:
     environment that is deterministic given its seed.
 
     Args:
-        id: as `gymnasium.make` takes it; "module:Name-v0" imports the module first.
+        id: as `gymnasium.make` takes it, with arguments and wrappers as `gym_name` writes them.
         seed: decides every episode's seed.
         render: whether `render` will be called.
     """
@@ -126,13 +128,25 @@ class GymGame:
         self._env.close()
 
 
-def _make(id: str, render: bool) -> gymnasium.Env[Any, Any]:
+def _make(name: str, render: bool) -> gymnasium.Env[Any, Any]:
     """The environment; with `render`, one that can draw itself, if it says that it can."""
-    env = _open(id)
-    if not render or env.render_mode == "rgb_array" or "rgb_array" not in _render_modes(env):
-        return env
-    env.close()
-    return _open(id, render_mode="rgb_array")
+    id, kwargs, wrappers = parse_gym_name(name)
+    env = _open(id, **kwargs)
+    if render and env.render_mode != "rgb_array" and "rgb_array" in _render_modes(env):
+        env.close()
+        env = _open(id, **{**kwargs, "render_mode": "rgb_array"})
+    for wrapper in wrappers:
+        env = _wrap(env, wrapper)
+    return env
+
+
+def _wrap(env: gymnasium.Env[Any, Any], wrapper: str) -> gymnasium.Env[Any, Any]:
+    module, _, name = wrapper.partition(":")
+    try:
+        return getattr(import_module(module), name)(env)
+    except Exception as error:  # whatever the wrapper raises
+        env.close()
+        raise ValueError(f"the wrapper {wrapper} cannot be used: {type(error).__name__}: {_sentence(error)}") from error
 
 
 def _open(id: str, **options: Any) -> gymnasium.Env[Any, Any]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rgvf.environments.game import Game
 from rgvf.environments.game_names import find_atari, find_minatar
+from rgvf.environments.gym_names import parse_gym_name
 from rgvf.spec import EnvironmentSpec
 
 if TYPE_CHECKING:
@@ -53,7 +54,14 @@ def canonical_name(name: str) -> str:
         raise ValueError(
             f"{name!r} is no environment; expected atari/NAME, minatar/NAME or gym/ID, such as atari/Breakout"
         )
+    needed_modules(name)  # ValueError where it is malformed
     return name if suite == GIVEN else f"{suite}/{SUITES[suite].find(rest)}"
+
+
+def needed_modules(name: str) -> tuple[str, ...]:
+    """Modules outside of rgvf that are imported when the environment of this name is made: of gym/MODULE:ID."""
+    suite, _, rest = name.partition("/")
+    return parse_gym_name(rest).modules if suite == "gym" else ()
 
 
 def make_game(name: str, seed: int, **options: Any) -> Game:

@@ -44,6 +44,8 @@ class _GameEnd(NamedTuple):
     """Step of the segment."""
     score: float
     """Unclipped return."""
+    length: int
+    """Steps of the agent."""
 
 
 class HostLoop:
@@ -117,9 +119,9 @@ class HostLoop:
         return HostState(agent, stack, next_key), self._progress(metrics, ends)
 
     def _progress(self, metrics: PerSeed[MetricsOfUpdates], ends: list[_GameEnd]) -> Progress:
-        scores: list[list[float]] = [[] for _ in self.learners]
+        scores: list[list[tuple[float, int]]] = [[] for _ in self.learners]
         for end in sorted(ends):  # the order in which they were received depends on timing
-            scores[end.seed].append(end.score)
+            scores[end.seed].append((end.score, end.length))
         return Progress(1, metrics, scores, [len(each) for each in scores])
 
     def save(self, state: HostState) -> dict[str, np.ndarray]:
@@ -168,7 +170,8 @@ class HostLoop:
         segment.rewards.append(np.clip(reward, -clip, clip) if clip else reward)
         segment.terminals.append(current.terminal.reshape(self._shape).copy())
         for i in np.flatnonzero(current.game_over):
-            ends.append(_GameEnd(int(i) // self._shape[1], step, float(current.game_return[i])))
+            score, length = float(current.game_return[i]), int(current.game_length[i])
+            ends.append(_GameEnd(int(i) // self._shape[1], step, score, length))
 
     def _collected(self, segments: list[_Segment]) -> Iterator[PerSeed[Any]]:
         """Frames, actions, first flags, rewards and terminals of all groups."""

@@ -22,8 +22,9 @@ class Progress(NamedTuple):
     updates: int
     metrics: PerSeed[MetricsOfUpdates]
     """May still be on the device."""
-    scores: list[list[float]]
-    """For each seed, the unclipped returns of the games that ended, in order; of many only the last `MAX_SCORES`."""
+    scores: list[list[tuple[float, int]]]
+    """For each seed, the unclipped return and the steps of each game that ended, in order; of many only the last
+    `MAX_SCORES`."""
     games: list[int]
     """For each seed, how many games ended."""
 

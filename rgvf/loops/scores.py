@@ -1,4 +1,4 @@
-"""Scores of whole games, counted inside the compiled program."""
+"""Scores and lengths of whole games, counted inside the compiled program."""
 
 from __future__ import annotations
 
@@ -14,37 +14,44 @@ MAX_SCORES = 100
 
 
 class Scores(NamedTuple):
-    """Unclipped returns of the games of B environments."""
+    """Unclipped returns and numbers of steps of the games of B environments."""
 
     running: Float[Array, " B"]
-    """Of the game that is being played in each environment."""
+    """Return of the game that is being played in each environment."""
+    steps: Int[Array, " B"]
+    """Steps of that game."""
     recent: Float[Array, " kept"]
-    """Of games that have ended: game i stands at i mod `MAX_SCORES`."""
+    """Returns of games that have ended: game i stands at i mod `MAX_SCORES`."""
+    lengths: Int[Array, " kept"]
+    """Their steps."""
     games: Int[Array, ""]
     """How many have ended."""
 
     @classmethod
     def zero(cls, environments: int) -> Scores:
         """Before the first step."""
-        return cls(jnp.zeros(environments), jnp.zeros(MAX_SCORES), jnp.int32(0))
+        counts = jnp.zeros(environments, jnp.int32), jnp.zeros(MAX_SCORES, jnp.int32)
+        return cls(jnp.zeros(environments), counts[0], jnp.zeros(MAX_SCORES), counts[1], jnp.int32(0))
 
     def add(self, reward: Float[Array, "T B"], over: Bool[Array, "T B"]) -> Scores:
         """Add a segment; `over` says which steps ended a game."""
 
         def one_step(
-            running: Float[Array, " B"], step: tuple[Float[Array, " B"], Bool[Array, " B"]]
-        ) -> tuple[Float[Array, " B"], Float[Array, " B"]]:
-            total = running + step[0]
-            return jnp.where(step[1], 0.0, total), total
+            running: tuple[Float[Array, " B"], Int[Array, " B"]], step: tuple[Float[Array, " B"], Bool[Array, " B"]]
+        ) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+            total, length = running[0] + step[0], running[1] + 1
+            return (jnp.where(step[1], 0.0, total), jnp.where(step[1], 0, length)), (total, length)
 
-        running, totals = jax.lax.scan(one_step, self.running, (reward, over))
+        (running, steps), (totals, lengths) = jax.lax.scan(one_step, (self.running, self.steps), (reward, over))
         number = self.games + jnp.cumsum(over.reshape(-1)) - 1
         games = self.games + jnp.sum(over)
         kept = over.reshape(-1) & (number >= games - MAX_SCORES)  # only the last, so that no place is written twice
         place = jnp.where(kept, number % MAX_SCORES, MAX_SCORES)
-        return Scores(running, self.recent.at[place].set(totals.reshape(-1), mode="drop"), games)
+        recent = self.recent.at[place].set(totals.reshape(-1), mode="drop")
+        return Scores(running, steps, recent, self.lengths.at[place].set(lengths.reshape(-1), mode="drop"), games)
 
-    def newest(self, n: int) -> list[float]:
-        """The last n scores, oldest first, or as many as are kept."""
-        recent, games = np.asarray(self.recent), int(self.games)
-        return [float(recent[i % MAX_SCORES]) for i in range(games - min(n, MAX_SCORES), games)]
+    def newest(self, n: int) -> list[tuple[float, int]]:
+        """Return and steps of the last n games, oldest first, or of as many as are kept."""
+        recent, lengths, games = np.asarray(self.recent), np.asarray(self.lengths), int(self.games)
+        places = [i % MAX_SCORES for i in range(games - min(n, MAX_SCORES), games)]
+        return [(float(recent[i]), int(lengths[i])) for i in places]

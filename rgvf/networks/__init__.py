@@ -2,13 +2,12 @@
 
 from rgvf.networks.conv import ConvRepresentation, ConvSize, Deconv
 from rgvf.networks.layers import MLP, Dense, Head, initial_weight
-from rgvf.networks.registry import REPRESENTATIONS, SMALL_IMAGE, make_representation
+from rgvf.networks.registry import REPRESENTATIONS, make_representation
 from rgvf.networks.representation import DenseRepresentation, Representation
 
 __all__ = [
     "MLP",
     "REPRESENTATIONS",
-    "SMALL_IMAGE",
     "ConvRepresentation",
     "ConvSize",
     "Deconv",

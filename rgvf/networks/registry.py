@@ -10,9 +10,6 @@ from rgvf.networks.conv import ConvRepresentation, ConvSize
 from rgvf.networks.representation import DenseRepresentation, Representation
 from rgvf.spec import EnvironmentSpec
 
-SMALL_IMAGE = 36
-"""Pixels along a side, below which an image is too small for the paper's convolutions."""
-
 Make = Callable[[EnvironmentSpec, Key[Array, ""]], Representation]
 
 
@@ -30,6 +27,5 @@ REPRESENTATIONS: Mapping[str, Make] = {
 def make_representation(kind: str, spec: EnvironmentSpec, key: Key[Array, ""]) -> Representation:
     """The representation of this name; "auto" chooses one by the shape of observations."""
     if kind == "auto":
-        small = min(spec.observation_shape[:2], default=0) < SMALL_IMAGE
-        kind = "mlp" if not spec.is_image else "small-conv" if small else "conv"
+        kind = "mlp" if not spec.is_image else "small-conv" if spec.is_small_image else "conv"
     return REPRESENTATIONS[kind](spec, key)

@@ -2,12 +2,16 @@
 
 from rgvf.runs.config import RunConfig
 from rgvf.runs.folder import RunError, RunFolder
+from rgvf.runs.presets import AUTO, MINATAR_RATES, PRESETS, find_preset, preset
 from rgvf.runs.progress import RunListener, RunProgress
 from rgvf.runs.train import MAY_CHANGE, default_folder, resume, train, train_together
 from rgvf.runs.trained_agent import TrainedAgent, load
 
 __all__ = [
+    "AUTO",
     "MAY_CHANGE",
+    "MINATAR_RATES",
+    "PRESETS",
     "RunConfig",
     "RunError",
     "RunFolder",
@@ -15,7 +19,9 @@ __all__ = [
     "RunProgress",
     "TrainedAgent",
     "default_folder",
+    "find_preset",
     "load",
+    "preset",
     "resume",
     "train",
     "train_together",

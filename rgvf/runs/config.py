@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from rgvf.agents import AgentConfig
-from rgvf.environments.registry import canonical_name
+from rgvf.environments.registry import canonical_name, needed_modules
 from rgvf.settings import check_types, from_data, not_negative, require, to_data
 
 FORMAT = 2
 """Of config.json."""
+MADE_WITH = "made_with"
+"""In config.json: versions, commit, date and device."""
 MAX_SEED = 2**31
 MAX_AGENTS = 4096
 """Seeds of one run."""
@@ -39,12 +42,16 @@ class RunConfig:
     """Steps of each environment between two updates."""
     clip_rewards: float = 1.0
     """Clip rewards to ± this for learning; 0: do not clip."""
-    log_every: int = 20_000
-    """Frames of each seed between two lines of metrics."""
-    checkpoint_every: int = 2_000_000
-    """Frames of each seed between two checkpoints."""
+    log_every: int = 0
+    """Frames of each seed between two lines of metrics; 0: a hundredth of the run, at most 50,000."""
+    checkpoint_every: int = 0
+    """Frames of each seed between two checkpoints; 0: a twentieth of the run, at most 2,000,000."""
+    keep_checkpoints: int = 10
+    """Checkpoints to keep; older ones are deleted."""
     processes: int = 0
     """Worker processes for Atari and Gymnasium environments; 0: one for each core."""
+    imports: tuple[str, ...] = ()
+    """Python modules to import first: they may register environments and tasks."""
     wandb: bool = False
     """Also log to Weights & Biases (needs the extra rgvf[wandb])."""
 
@@ -54,15 +61,19 @@ class RunConfig:
             self,
             "at least 1",
             lambda x: x >= 1,
-            *("frames", "seeds", "actors", "steps", "log_every", "checkpoint_every"),
+            *("frames", "seeds", "actors", "steps", "keep_checkpoints"),
         )
-        require(self, "at least 0", not_negative, "seed", "processes", "clip_rewards")
+        require(
+            self, "at least 0", not_negative, "seed", "processes", "clip_rewards", "log_every", "checkpoint_every"
+        )
         require(self, f"at most {MAX_AGENTS:,}: each agent needs its own memory", lambda x: x <= MAX_AGENTS, "seeds")
         require(self, f"at most {MAX_ACTORS:,}", lambda x: x <= MAX_ACTORS, "actors", "steps", "processes")
         require(self, "at most 10^15", lambda x: x <= 10**15, "frames", "log_every", "checkpoint_every")
         if self.seed + self.seeds > MAX_SEED:
             raise ValueError(f"seeds must be below 2^31, not {self.seed + self.seeds - 1}")
         object.__setattr__(self, "env", canonical_name(self.env))
+        object.__setattr__(self, "log_every", self.log_every or max(1, min(50_000, self.frames // 100)))
+        object.__setattr__(self, "checkpoint_every", self.checkpoint_every or max(1, min(2_000_000, self.frames // 20)))
 
     @property
     def all_seeds(self) -> range:
@@ -73,9 +84,9 @@ class RunConfig:
         """The configuration as JSON can hold it."""
         return {**to_data(self), "agent": self.agent.to_data()}
 
-    def to_json(self) -> str:
-        """The text of config.json."""
-        return json.dumps({"format": FORMAT, **self.to_data()}, indent=1) + "\n"
+    def to_json(self, made_with: Any = None) -> str:
+        """The text of config.json; `made_with` is kept there for people to read."""
+        return json.dumps({"format": FORMAT, **self.to_data(), MADE_WITH: made_with}, indent=1) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> RunConfig:
@@ -85,12 +96,23 @@ class RunConfig:
             raise ValueError("it was made by rgvf 0.1, and this version cannot resume or load it")
         if not isinstance(data, Mapping) or data.get("format") != FORMAT:
             raise ValueError(f"config.json is not of format {FORMAT}")
+        _check_imports(data)
         try:
             agent = AgentConfig.from_data(data["agent"])
-            rest = {name: value for name, value in data.items() if name not in ("format", "agent")}
+            rest = {name: value for name, value in data.items() if name not in ("format", "agent", MADE_WITH)}
             return from_data(cls, {**rest, "agent": agent})
         except (TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"config.json is not the configuration of a run: {error}") from None
+
+
+def _check_imports(data: Mapping[str, Any]) -> None:
+    """ValueError where the run needs modules that are not imported: a file must not decide what code runs."""
+    env, imports = data.get("env"), data.get("imports", [])
+    wanted = [*(imports if isinstance(imports, list) else []), *(needed_modules(env) if isinstance(env, str) else ())]
+    missing = [str(each) for each in wanted if each not in sys.modules]
+    if missing:
+        options = " ".join(f"--import {each}" for each in dict.fromkeys(missing))
+        raise ValueError(f"it runs code of other modules; if you trust them, add {options} (in Python: import them)")
 
 
 def differences(a: RunConfig, b: RunConfig) -> dict[str, tuple[Any, Any]]:

@@ -17,13 +17,12 @@ from rgvf.errors import UserError
 from rgvf.messages import os_error
 from rgvf.questions import QuestionNetwork
 from rgvf.runs.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
-from rgvf.runs.config import RunConfig
+from rgvf.runs.config import MADE_WITH, RunConfig
+from rgvf.runs.provenance import provenance
 
 Networks = Mapping[int, Mapping[str, QuestionNetwork]]
 """The question networks of a run, by seed and task."""
 LOCK = ".lock"
-MAX_CHECKPOINTS = 2
-"""Checkpoints that are kept: the newest, and one more in case it is damaged."""
 
 
 class RunError(UserError):
@@ -33,8 +32,9 @@ class RunError(UserError):
 class RunFolder:
     """The files of a run."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, made_with: Any = None) -> None:
         self.path = path
+        self._made_with = made_with
         self._metrics: IO[bytes] | None = None
         self._lock: IO[bytes] | None = None
 
@@ -49,7 +49,7 @@ class RunFolder:
                     )
                 raise RunError(f"{path} is not empty; choose another folder")
             (path / "checkpoints").mkdir(parents=True, exist_ok=True)
-            folder = cls(path)
+            folder = cls(path, provenance())
             folder.lock()
             for left in _question_files(path):
                 left.unlink()
@@ -64,7 +64,8 @@ class RunFolder:
     def open(cls, path: Path) -> tuple[RunFolder, RunConfig]:
         """An existing folder and its configuration. RunError where there is none."""
         try:
-            config = RunConfig.from_json((path / "config.json").read_text(encoding="utf-8"))
+            text = (path / "config.json").read_text(encoding="utf-8")
+            config = RunConfig.from_json(text)
         except (OSError, ValueError, RecursionError) as error:
             if not path.exists():
                 raise RunError(f"{path} holds no run: there is no such folder") from None
@@ -74,7 +75,7 @@ class RunFolder:
                 raise RunError(f"{path} is a study's folder; its runs are under {path / 'agents'}") from None
             reason = os_error(error) if isinstance(error, OSError) else error
             raise RunError(f"{path} holds no run that can be read: {reason}") from None
-        return cls(path), config
+        return cls(path, json.loads(text).get(MADE_WITH)), config
 
     def load_networks(self, config: RunConfig) -> dict[int, dict[str, QuestionNetwork]]:
         """The question networks that were saved when the run was created. RunError where one cannot be read."""
@@ -106,7 +107,7 @@ class RunFolder:
 
     def save_config(self, config: RunConfig) -> None:
         """Write config.json."""
-        write_atomically(self.path / "config.json", config.to_json())
+        write_atomically(self.path / "config.json", config.to_json(self._made_with))
 
     def write_metrics(self, line: Mapping[str, Any]) -> int:
         """Append a line; returns the length of the file."""
@@ -153,8 +154,10 @@ class RunFolder:
         """Their paths, newest first."""
         return sorted((self.path / "checkpoints").glob("*.safetensors"), reverse=True)
 
-    def save_checkpoint(self, frames: int, arrays: Mapping[str, np.ndarray], facts: Mapping[str, Any]) -> Path:
-        """Write a checkpoint, after the metrics so far, and delete the oldest."""
+    def save_checkpoint(
+        self, frames: int, arrays: Mapping[str, np.ndarray], facts: Mapping[str, Any], keep: int
+    ) -> Path:
+        """Write a checkpoint, after the metrics so far; all but the newest `keep` are deleted."""
         path = self.path / "checkpoints" / f"{frames:012d}.safetensors"
         try:
             if self._metrics is not None:
@@ -166,14 +169,23 @@ class RunFolder:
             kept = self.checkpoints()
             last = f"the last good one is {kept[0]}" if kept else "there is none yet"
             raise RunError(f"cannot write a checkpoint ({os_error(error)}); {last}") from None
-        for old in self.checkpoints()[MAX_CHECKPOINTS:]:
+        for old in self.checkpoints()[keep:]:
             old.unlink(missing_ok=True)
         return path
 
-    def load_checkpoint(self) -> tuple[tuple[dict[str, np.ndarray], dict[str, Any]] | None, list[str]]:
-        """The newest intact checkpoint (None where there is none yet), and what is wrong with newer ones."""
+    def load_checkpoint(
+        self, frames: int | None = None
+    ) -> tuple[tuple[dict[str, np.ndarray], dict[str, Any]] | None, list[str]]:
+        """The newest intact checkpoint (None where there is none yet), and what is wrong with newer ones.
+
+        With `frames`, the checkpoint that was written after so many. RunError where there is none.
+        """
         complaints: list[str] = []
-        for path in self.checkpoints():
+        found = {int(path.stem): path for path in self.checkpoints() if path.stem.isdigit()}
+        if frames is not None and frames not in found:
+            known = ", ".join(f"{each:,}" for each in sorted(found)) or "none"
+            raise RunError(f"{self.path} has no checkpoint after {frames:,} frames; it has {known}")
+        for path in found.values() if frames is None else [found[frames]]:
             try:
                 return load_checkpoint(path), complaints
             except CheckpointError as error:

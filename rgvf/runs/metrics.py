@@ -17,6 +17,7 @@ class RunningMetrics:
     def __init__(self, seeds: Sequence[int]) -> None:
         self.seeds = seeds
         self._recent: list[deque[float]] = [deque(maxlen=MAX_SCORES) for _ in seeds]
+        self._lengths: list[deque[int]] = [deque(maxlen=MAX_SCORES) for _ in seeds]
         self._games = [0 for _ in seeds]
         self._sums: dict[str, np.ndarray] = {}
         self._count = 0
@@ -28,7 +29,8 @@ class RunningMetrics:
         """Add some updates. Losses stay on the device until they are needed."""
         self._pending.append(progress)
         for i, scores in enumerate(progress.scores):
-            self._recent[i].extend(scores)
+            self._recent[i].extend(score for score, _ in scores)
+            self._lengths[i].extend(length for _, length in scores)
             self._games[i] += progress.games[i]
 
     def _collect(self) -> None:
@@ -61,6 +63,7 @@ class RunningMetrics:
         for i, seed in enumerate(self.seeds):
             recent = self._recent[i]
             line: dict[str, Any] = {"seed": seed, "return": float(np.mean(recent)) if recent else None}
+            line["length"] = float(np.mean(self._lengths[i])) if recent else None
             line["games"] = self._games[i]
             lines.append(line | {name: float(total[i]) / self._count for name, total in self._sums.items()})
         self._sums, self._count = {}, 0
@@ -71,6 +74,7 @@ class RunningMetrics:
         self._collect()
         return {
             "recent": [list(recent) for recent in self._recent],
+            "lengths": [list(lengths) for lengths in self._lengths],
             "games": self._games,
             "sums": {name: total.tolist() for name, total in self._sums.items()},
             "count": self._count,
@@ -79,6 +83,7 @@ class RunningMetrics:
     def restore(self, data: Mapping[str, Any]) -> None:
         """Continue from what `to_json` gave."""
         self._recent = [deque(recent, maxlen=MAX_SCORES) for recent in data["recent"]]
+        self._lengths = [deque(lengths, maxlen=MAX_SCORES) for lengths in data["lengths"]]
         self._games = list(data["games"])
         self._sums = {name: np.array(total) for name, total in data["sums"].items()}
         self._count, self._pending = data["count"], []

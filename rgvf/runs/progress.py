@@ -6,33 +6,47 @@ import io
 import time
 from typing import Any, Protocol, runtime_checkable
 
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.spinner import Spinner
+from rich.table import Table
 from rich.text import Text
+
+BAR_WIDTH = 24
 
 
 @runtime_checkable
 class RunListener(Protocol):
     """Gets reports about a run."""
 
+    def say(self, message: str) -> None:
+        """Something about the run, before it starts."""
+        ...
+
+    def wait(self, what: str) -> None:
+        """Something begins that takes a while."""
+        ...
+
     def warn(self, message: str) -> None:
         """Something is wrong, but the run continues."""
         ...
 
     def progress(self, frames: int, total: int, speed: float, lines: list[dict[str, Any]]) -> None:
-        """After some updates: frames of each seed, frames/s over all seeds, the newest line of metrics of each seed."""
+        """After some updates: frames of each seed, frames/s over all seeds (0: not known yet), the newest metrics of
+        each seed."""
         ...
 
 
 class RunProgress:
-    """A live line about a training run; where the output is not a terminal, a line from time to time and at the end.
+    """A bar about a training run; where the output is not a terminal, a line from time to time and at the end.
 
     Where nobody reads the output any more, the run continues without it.
     """
 
     def __init__(self, console: Console | None = None, every: float = 30.0) -> None:
         self._console = console or Console(stderr=True)
-        self._live = Live(console=self._console, auto_refresh=False, transient=False)
+        self._live = Live(console=self._console, refresh_per_second=8)
         self._every, self._last = every, 0.0
         self._unprinted = ""
 
@@ -46,6 +60,17 @@ class RunProgress:
         if self._unprinted:
             self._print(self._unprinted)
 
+    def say(self, message: str) -> None:
+        """Print it."""
+        self._print(message)
+
+    def wait(self, what: str) -> None:
+        """Show what is being waited for."""
+        if self._console.is_terminal:
+            self._live.update(Spinner("dots", f"{what} …"), refresh=True)
+        else:
+            self._print(f"{what} …")
+
     def warn(self, message: str) -> None:
         """Print a warning."""
         self._print(f"rgvf: {message}")
@@ -56,10 +81,9 @@ class RunProgress:
         if self._console.is_terminal:
             if now - self._last > 0.2 or frames >= total:
                 self._last = now
-                line = Text(_status(frames, total, speed, lines), no_wrap=True, overflow="ellipsis")
-                self._live.update(line, refresh=True)
+                self._live.update(_bar(frames, total, speed, lines), refresh=frames >= total)
         elif lines:
-            self._unprinted = _status(frames, total, speed, lines)
+            self._unprinted = "  ".join([*_status(frames, total, speed, lines), *_losses(lines)])
             if now - self._last > self._every:
                 self._last = now
                 self._print(self._unprinted)
@@ -67,25 +91,43 @@ class RunProgress:
 
     def _print(self, text: str) -> None:
         try:
-            self._console.print(text, highlight=False, soft_wrap=True)
+            self._console.print(text, highlight=False, markup=False, soft_wrap=True)
         except (OSError, SystemExit):  # the reader has closed the pipe; rich would end the process
             self._console = Console(file=io.StringIO())
 
 
-def _status(frames: int, total: int, speed: float, lines: list[dict[str, Any]]) -> str:
-    """Frames, time left, return and speed, then the losses; means over seeds."""
-    done = f"{_short(frames)}/{_short(total)} frames"
-    if not lines or not speed:
-        return f"{done}  compiling, and playing the first games"
-    left = max(0.0, (total - frames) * len(lines) / speed)
+def _bar(frames: int, total: int, speed: float, lines: list[dict[str, Any]]) -> RenderableType:
+    """A bar with the most important numbers, and the losses below it."""
+    row = Table.grid(padding=(0, 2))
+    row.add_row(
+        ProgressBar(total=total, completed=min(frames, total), width=BAR_WIDTH),
+        Text("  ".join(_status(frames, total, speed, lines)), no_wrap=True, overflow="ellipsis"),
+    )
+    return Group(row, Text("  ".join(_losses(lines)), style="dim", no_wrap=True, overflow="ellipsis"))
+
+
+def _status(frames: int, total: int, speed: float, lines: list[dict[str, Any]]) -> list[str]:
+    """Frames, time left, return and speed; means over seeds."""
+    parts = [f"{_short(min(frames, total))}/{_short(total)} frames"]
+    if speed:
+        left = max(0.0, (total - frames) * max(1, len(lines)) / speed)
+        parts.append(f"{_clock(left)} left")
     returns = [line["return"] for line in lines if line["return"] is not None]
-    score = f"return {sum(returns) / len(returns):.1f}" if returns else "no game over yet"
-    parts = [done, f"{_clock(left)} left", score, f"{_short(int(speed))} frames/s"]
-    for name in lines[0]:
+    if returns:
+        parts.append(f"return {sum(returns) / len(returns):.1f}")
+    elif lines:
+        parts.append("no episode over yet")
+    return [*parts, f"{_short(int(speed))} frames/s"] if speed else parts
+
+
+def _losses(lines: list[dict[str, Any]]) -> list[str]:
+    """The losses; means over seeds."""
+    parts = []
+    for name in lines[0] if lines else ():
         if "/" in name:
             mean = sum(line[name] for line in lines) / len(lines)
             parts.append(f"{name.removeprefix('a2c/').removesuffix('_loss').removesuffix('/loss')} {mean:.3g}")
-    return "  ".join(parts)
+    return parts
 
 
 def _short(frames: int) -> str:

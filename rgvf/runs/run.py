@@ -45,7 +45,9 @@ class Run:
         self.speed = 0.0
         self.metrics_length = 0
         self.lines: list[dict[str, Any]] = []
-        self._began, self._marked = 0.0, (0.0, 0)
+        self.seconds = 0.0
+        self._measured_from: tuple[float, int] | None = None  # the time and the updates after the last line, or compiling
+        self._clock = 0.0
 
     def __enter__(self) -> Run:
         return self
@@ -84,20 +86,28 @@ class Run:
             self.metrics_length = length
         if not self.updates:
             self.save()
-        self._began = time.monotonic()
-        self._marked = self._began, self.updates
+        self._clock = time.monotonic()
 
     def receive(self, state: Any, progress: Progress) -> None:
         """Continue from what some updates gave."""
         self.state = state
         self.metrics.add(progress)
         self.updates += progress.updates
+        now = time.monotonic()
+        self.seconds, self._clock = self.seconds + now - self._clock, now
         if self.updates % self.log_every == 0 or self.finished:
-            now, (before, updates) = time.monotonic(), self._marked
-            frames = (self.updates - updates) * self.loop.frames_per_update * self.config.seeds
-            self.speed, self._marked = frames / (now - before), (now, self.updates)
-            self._log(now - self._began)
+            self._measure_speed(now)
+            self._log()
+        elif self._measured_from is None:
+            self._measured_from = now, self.updates
         self.listener.progress(self.frames, self.config.frames, self.speed, self.lines)
+
+    def _measure_speed(self, now: float) -> None:
+        """Frames/s of all seeds since the last line. The first updates do not count: they are compiled first."""
+        if self._measured_from is not None:
+            before, updates = self._measured_from
+            self.speed = (self.updates - updates) * self.loop.frames_per_update * self.config.seeds / (now - before)
+        self._measured_from = now, self.updates
 
     def save_if_due(self, stopping: bool) -> None:
         """Write a checkpoint where one is due."""
@@ -109,6 +119,7 @@ class Run:
         facts = {
             "frames": self.frames,
             "updates": self.updates,
+            "seconds": self.seconds,
             "metrics_length": self.metrics_length,
             "metrics": self.metrics.to_json(),
         }
@@ -117,7 +128,7 @@ class Run:
         for name, array in arrays.items():
             if name.startswith(".agent") and array.dtype.kind == "f" and not np.isfinite(array).all():
                 raise self._diverged(f"the parameters {name} are no longer finite")
-        self.folder.save_checkpoint(self.frames, arrays, facts)
+        self.folder.save_checkpoint(self.frames, arrays, facts, self.config.keep_checkpoints)
 
     def _check_losses(self) -> None:
         if self.metrics.first_bad is not None:
@@ -146,11 +157,12 @@ class Run:
             self.state = self.loop.restore(self.state, arrays)
             self.metrics.restore(facts["metrics"])
             self.updates, self.metrics_length = facts["updates"], facts["metrics_length"]
+            self.seconds = facts.get("seconds", 0.0)
         except (ValueError, KeyError, WorkerError) as error:
             raise RunError(f"the checkpoint of {self.folder.path} does not fit this run: {error}") from None
 
-    def _log(self, seconds: float) -> None:
-        clock = {"seconds": round(seconds, 3), "frames_per_second": round(self.speed, 1)}
+    def _log(self) -> None:
+        clock = {"seconds": round(self.seconds, 3), "frames_per_second": round(self.speed, 1) or None}
         self.lines = [{"frames": self.frames, **line, **clock} for line in self.metrics.report()]
         self._check_losses()
         for line in self.lines:
@@ -190,4 +202,4 @@ def make_workers(config: RunConfig) -> Workers:
     """
     by_seed = np.stack([game_seeds(seed, config.actors, GamePurpose.TRAINING) for seed in config.all_seeds])
     groups = group_count(config.actors)
-    return Workers(config.env, game_order(by_seed, groups).tolist(), config.processes or None, groups)
+    return Workers(config.env, game_order(by_seed, groups).tolist(), config.processes or None, groups, config.imports)

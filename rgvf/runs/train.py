@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from rgvf.environments import Environment, find_environment
-from rgvf.environments.workers import WorkerError
-from rgvf.loops import DeviceLoop, JointLoop
 from rgvf.messages import SILENT
+from rgvf.runs.advance import ShouldStop, advance
 from rgvf.runs.config import RunConfig, differences
 from rgvf.runs.folder import Networks, RunError, RunFolder
+from rgvf.runs.header import description, start_message, title
 from rgvf.runs.progress import RunListener, RunProgress
 from rgvf.runs.run import Run, prepare
 from rgvf.runs.trained_agent import TrainedAgent, load
 from rgvf.signals import GracefulStop
 
-ShouldStop: TypeAlias = Callable[[], bool]
-MAY_CHANGE = {"frames", "processes", "wandb"}
+MAY_CHANGE = {"frames", "keep_checkpoints", "processes", "wandb"}
 """Settings that may differ when a run is resumed."""
 
 
@@ -49,9 +48,12 @@ def train(
         raise ValueError(f"train needs a configuration: rgvf.train(rgvf.RunConfig({config!r}, …)), not {config!r}")
     out = default_folder(config) if out is None else Path(out)
     with ExitStack() as opened:
-        networks = prepare(config, environment)
         listener = opened.enter_context(_listener(progress))
+        listener.say(f"{title(config)}, folder {out}")
+        networks = prepare(config, environment)
+        listener.say(description(config, networks))
         folder = opened.enter_context(RunFolder.create(out, config, networks))
+        listener.wait(start_message(config))
         run = opened.enter_context(Run(config, folder, networks, listener, environment))
         advance([run], opened.enter_context(_stop_signal(should_stop)))
     return load(out, environment=environment)
@@ -78,10 +80,16 @@ def resume(
     """
     with ExitStack() as opened:
         folder, config = _open(Path(out), config)
-        listener = opened.enter_context(_listener(progress))
         opened.enter_context(folder)
-        run = opened.enter_context(Run(config, folder, folder.load_networks(config), listener, environment))
+        listener = opened.enter_context(_listener(progress))
+        listener.say(f"{title(config)}, folder {out}")
+        networks = folder.load_networks(config)
+        listener.say(description(config, networks))
+        listener.wait(start_message(config))
+        run = opened.enter_context(Run(config, folder, networks, listener, environment))
         run.restore()
+        already = "finished already; --frames N trains for longer" if run.finished else "resuming"
+        listener.say(f"{run.frames:,} of {config.frames:,} frames are done: {already}")
         advance([run], opened.enter_context(_stop_signal(should_stop)))
     return load(out, environment=environment)
 
@@ -135,41 +143,8 @@ def train_together(
 
 def default_folder(config: RunConfig) -> Path:
     """runs/ENV-AGENT-SEED."""
-    mode = "-stop-gradient" if config.agent.stop_gradient else ""
-    name = f"{config.env}-{config.agent.name}{mode}-{config.seed}"
+    name = f"{config.env}-{config.agent.label}-{config.seed}"
     return Path("runs") / "".join(c if c.isalnum() or c in "_.+-" else "-" for c in name)
-
-
-def advance(runs: Sequence[Run], should_stop: ShouldStop) -> None:
-    """Train to the end, or until `should_stop`; leaves a checkpoint of each run either way."""
-    try:
-        for run in runs:
-            run.open()
-        joint: dict[tuple[int, ...], JointLoop] = {}
-        while unfinished := [run for run in runs if not run.finished]:
-            behind = min(run.updates for run in unfinished)
-            together = [run for run in unfinished if run.updates == behind]
-            updates = min(run.next_stop for run in together) - behind
-            if len(together) == 1:
-                results = [together[0].loop.advance(together[0].state, updates)]
-            else:
-                key = tuple(map(id, together))
-                joint[key] = joint.get(key) or _join(together)
-                results = joint[key].advance([run.state for run in together], updates)
-            for run, (state, progress) in zip(together, results, strict=True):
-                run.receive(state, progress)
-            stop = should_stop()
-            for run in unfinished if stop else together:
-                run.save_if_due(stop)
-            if stop:
-                break
-    except WorkerError as error:
-        raise RunError(f"{error}; continue from the last checkpoint with --resume {runs[0].folder.path}") from None
-
-
-def _join(runs: Sequence[Run]) -> JointLoop:
-    loops = [run.loop for run in runs if isinstance(run.loop, DeviceLoop)]  # all of them are
-    return JointLoop(loops, [run.config.agent.program for run in runs])
 
 
 def _open(out: Path, config: RunConfig | None) -> tuple[RunFolder, RunConfig]:

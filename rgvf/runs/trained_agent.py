@@ -98,13 +98,20 @@ def _predict(tasks: Sequence[str], agent: Agent, observation: Array) -> dict[str
     return {"state": state, "policy": jax.nn.softmax(logits), "value": value, "answers": answers}
 
 
-def load(path: str | Path, seed: int | None = None, environment: Environment | None = None) -> TrainedAgent:
+def load(
+    path: str | Path,
+    seed: int | None = None,
+    environment: Environment | None = None,
+    *,
+    checkpoint: int | None = None,
+) -> TrainedAgent:
     """The agent of a run, from its newest intact checkpoint.
 
     Args:
         path: the run's folder.
         seed: which of the run's seeds; the first by default.
         environment: the one in JAX that was passed to `train`, if any.
+        checkpoint: the frames after which the checkpoint was written; the newest intact one by default.
 
     Raises:
         RunError: there is no such run, seed or checkpoint.
@@ -115,7 +122,7 @@ def load(path: str | Path, seed: int | None = None, environment: Environment | N
     if seed not in seeds:
         known = f"seeds {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"seed {seeds[0]} only"
         raise RunError(f"the run in {path} has {known}, not {seed}")
-    found, complaints = folder.load_checkpoint()
+    found, complaints = folder.load_checkpoint(checkpoint)
     for complaint in complaints:
         warnings.warn(f"{complaint}; loading the one before it", stacklevel=2)
     if found is None:

@@ -6,16 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from rgvf.agents import AgentConfig
+from rgvf.agents import STOPPED, AgentConfig
 from rgvf.environments import MINATAR_GAMES
-from rgvf.runs import RunConfig
+from rgvf.runs import MINATAR_RATES, RunConfig
 from rgvf.settings import positive, require
 from rgvf.studies.base import Claim, Conclusion, Curves, StudyFolder, write_curves
 from rgvf.studies.comparison import Aggregate, Comparison, outperforms
 from rgvf.studies.runs import LEGEND, RunsConfig, RunsStudy
 from rgvf.tasks import RandomQuestions, find_task
 
-STOPPED = "-stop-gradient"
 _BOTH = ("rgvf", "mhvp", "pixel-control", "curl")
 _ABLATIONS = ("rgvf-no-actions", "rgvf-shallow", "rgvf-discounted-sum")
 BASELINE = "a2c"
@@ -34,20 +33,7 @@ class Tuning(NamedTuple):
     feature_scale: float = 8.0
 
 
-TUNED: Mapping[str, Tuning] = {
-    "a2c": Tuning(4e-3),
-    "rgvf-stop-gradient": Tuning(8e-3),
-    "rgvf": Tuning(8e-3),
-    "mhvp-stop-gradient": Tuning(4e-3),
-    "mhvp": Tuning(4e-3),
-    "pixel-control-stop-gradient": Tuning(8e-3),
-    "pixel-control": Tuning(8e-3),
-    "curl-stop-gradient": Tuning(8e-3),
-    "curl": Tuning(8e-3),
-    "rgvf-no-actions-stop-gradient": Tuning(4e-3),
-    "rgvf-shallow-stop-gradient": Tuning(8e-3),
-    "rgvf-discounted-sum-stop-gradient": Tuning(2e-3),
-}
+TUNED: Mapping[str, Tuning] = {agent: Tuning(MINATAR_RATES[agent]) for agent in AGENTS}
 """The best that `rgvf study minatar-tuning` found on Breakout: docs/results/minatar.md."""
 
 

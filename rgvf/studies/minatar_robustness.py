@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rgvf.agents import STOPPED
 from rgvf.analysis import Scatter, estimate, line_of_best_fit, scatter_panels, slope_interval
 from rgvf.runs import RunConfig
 from rgvf.studies.base import Claim, Conclusion, Curves, StudyFolder, write_curves
-from rgvf.studies.minatar import STOPPED, TUNED, agent_config
+from rgvf.studies.minatar import TUNED, agent_config
 from rgvf.studies.runs import LEGEND, RunsConfig, RunsStudy
 from rgvf.tasks import RandomQuestions
 

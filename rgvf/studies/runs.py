@@ -137,6 +137,12 @@ class _RunReports:
     def __init__(self, progress: Callable[[float], None], warn: Callable[[str], None]) -> None:
         self._progress, self._warn = progress, warn
 
+    def say(self, message: str) -> None:
+        """A study says what it runs itself."""
+
+    def wait(self, what: str) -> None:
+        """A study shows a bar meanwhile."""
+
     def warn(self, message: str) -> None:
         """Pass a warning on."""
         self._warn(message)

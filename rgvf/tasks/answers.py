@@ -16,7 +16,7 @@ from rgvf.networks import Head, Representation
 from rgvf.questions import EdgeTable, QuestionNetwork, mask, pad_table, targets
 from rgvf.spec import EnvironmentSpec
 from rgvf.tasks.protocol import Metrics, View
-from rgvf.tasks.returns import td_loss
+from rgvf.tasks.returns import relative_error, td_loss
 
 
 class QuestionArrays(NamedTuple):
@@ -57,19 +57,17 @@ class AnswersTask:
     def loss(
         self, params: Head, state: QuestionArrays, view: View, key: Key[Array, ""]
     ) -> tuple[Float[Array, ""], QuestionArrays, Metrics]:
-        """The loss above."""
+        """The loss above; also logs the error in units of the targets' spread."""
         del key
         trajectory = view.trajectory
         answers = params(view.states[:-1], state.gradient_scale)
         # Only the answers after the last step are missing; a second full pass would cost as much as the first.
         final = params(view.states[-1:])
         next_answers = jax.lax.stop_gradient(jnp.concatenate([answers[1:], final]))
-        loss = td_loss(
-            answers,
-            targets(state.table, state.features(trajectory.transitions), next_answers, trajectory.terminal),
-            mask(state.table, trajectory.action) & trajectory.valid[..., None],
-        )
-        return loss, state, {"loss": loss}
+        target = targets(state.table, state.features(trajectory.transitions), next_answers, trajectory.terminal)
+        learns = mask(state.table, trajectory.action) & trajectory.valid[..., None]
+        loss = td_loss(answers, target, learns)
+        return loss, state, {"loss": loss, "relative_error": relative_error(answers, target, learns)}
 
 
 class QuestionSettings(ABC):

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 
-from rgvf.networks import SMALL_IMAGE, Dense, Representation, initial_weight
+from rgvf.networks import Dense, Representation, initial_weight
 from rgvf.settings import check_types, not_negative, positive, require
 from rgvf.spec import EnvironmentSpec
 from rgvf.tasks.protocol import Metrics, View
@@ -161,7 +161,7 @@ class CURLSettings:
         """The task for an environment with images."""
         del seed
         shortest = min(spec.image_shape("curl")[:2])
-        margin = self.margin or (4 if shortest >= SMALL_IMAGE else 2)
+        margin = self.margin or (2 if spec.is_small_image else 4)
         if margin >= shortest:
             raise ValueError(f"curl's margin must be smaller than the image, {shortest} pixels, not {margin}")
         return CURLTask(margin, hidden, self.outputs, self.step, self.layer_norm, self.logit_scale)

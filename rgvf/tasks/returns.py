@@ -54,3 +54,16 @@ def td_loss(
     """½ Σ_i (target_i − answer_i)² over the nodes i that learn, averaged over steps. Targets carry no gradient."""
     error = jnp.where(learns, jax.lax.stop_gradient(target) - answers, 0.0)
     return 0.5 * jnp.sum(error**2) / math.prod(answers.shape[:-1])
+
+
+def relative_error(
+    answers: Float[Array, "T B n"], target: Float[Array, "T B n"], learns: Bool[Array, "T B n"]
+) -> Float[Array, ""]:
+    """√(Σ (target − answer)² / Σ (target − mean target of the node)²) over the nodes that learn.
+
+    1: no better than the mean of each target; 0: perfect. Where no target varies it is 0.
+    """
+    error = jnp.where(learns, target - answers, 0.0)
+    mean = jnp.sum(jnp.where(learns, target, 0.0), (0, 1)) / jnp.maximum(jnp.sum(learns, (0, 1)), 1)
+    spread = jnp.sum(jnp.where(learns, target - mean[None, None], 0.0) ** 2)
+    return jnp.where(spread > 0, jnp.sqrt(jnp.sum(error**2) / jnp.where(spread > 0, spread, 1.0)), 0.0)

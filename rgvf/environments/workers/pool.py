@@ -38,9 +38,11 @@ from rgvf.environments.workers.process import (
     unpack_blobs,
 )
 from rgvf.errors import UserError
+from rgvf.signals import seconds_since_stop
 
 _COMMAND = "import sys; sys.path[:] = sys.argv[3:]; from rgvf.environments.workers.process import main; main()"
 _CLOSE_SECONDS = 2.0  # a worker that has not ended by then is killed
+_STOP_SECONDS = 10.0  # after a signal requested to stop, a worker that has not replied by then is given up
 _MAX_GROUPS = 256
 
 
@@ -60,13 +62,22 @@ class Workers:
         seeds: one for each game.
         processes: how many; one for each core if None, and never more than games.
         groups: how many contiguous parts to divide the games into.
+        imports: modules that each process imports first; they may register environments.
+        patience: seconds to wait for a worker; one that has not replied by then counts as hanging.
         options: of the environment, such as sticky.
     """
 
     def __init__(
-        self, name: str, seeds: Sequence[int], processes: int | None = None, groups: int = 1, **options: Any
+        self,
+        name: str,
+        seeds: Sequence[int],
+        processes: int | None = None,
+        groups: int = 1,
+        imports: Sequence[str] = (),
+        patience: float = 600.0,
+        **options: Any,
     ) -> None:
-        self.n = len(seeds)
+        self.n, self._patience = len(seeds), patience
         if self.n == 0:
             raise ValueError("seeds must name at least one game")
         if not 1 <= groups <= min(self.n, _MAX_GROUPS):
@@ -99,7 +110,8 @@ class Workers:
                 descriptor = self._processes[worker][0].fileno()
                 self._worker_of[descriptor] = worker
                 self._poll.register(descriptor, select.POLLIN)
-            self._build({"spec": asdict(self.spec), "n": self.n, "name": name, "options": options}, seeds)
+            request = {"spec": asdict(self.spec), "n": self.n, "name": name, "options": options}
+            self._build({**request, "imports": list(imports)}, seeds)
         except BaseException:
             self.close()
             raise
@@ -153,8 +165,20 @@ class Workers:
 
     def _receive_steps(self) -> None:
         """Wait for replies to steps and count them."""
-        for descriptor, _ in self._poll.poll():
-            self._pending[self._receive(self._worker_of[descriptor])[0]] -= 1
+        for worker in self._wait():
+            self._pending[self._read(worker)[0]] -= 1
+
+    def _wait(self, worker: int | None = None) -> list[int]:
+        """The workers that have replied; waits for one of them, or for one in particular. WorkerError if they hang."""
+        began = time.monotonic()
+        while True:
+            replied = [self._worker_of[descriptor] for descriptor, _ in self._poll.poll(1000)]
+            if worker in replied or (worker is None and replied):
+                return replied
+            waited, since_stop = time.monotonic() - began, seconds_since_stop()
+            if waited > self._patience or (since_stop or 0.0) > _STOP_SECONDS:
+                self.close()
+                raise WorkerError(f"a worker process hangs: it has not replied for {waited:.0f} s")
 
     def prepare(self) -> None:
         """The learner will be busy for a while: let the games do work ahead of time."""
@@ -202,7 +226,11 @@ class Workers:
             self._raise_lost(worker)
 
     def _receive(self, worker: int) -> bytes:
-        """The next reply of a worker. If the worker dies, its connection ends at once."""
+        """Wait for the next reply of a worker. If the worker dies, its connection ends at once."""
+        self._wait(worker)
+        return self._read(worker)
+
+    def _read(self, worker: int) -> bytes:
         try:
             reply = self._processes[worker][0].recv_bytes()
         except (EOFError, OSError):

@@ -10,6 +10,7 @@ import json
 import signal
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
@@ -122,6 +123,8 @@ class _Worker:
         }
         self.steps, self.actions = map_arrays(self.memory, EnvironmentSpec(**spec), request["n"])
         self.groups = request["groups"]
+        for module in request["imports"]:
+            import_module(module)
         for index, seed in request["seeds"]:
             self.games[index] = make_game(request["name"], seed, **request["options"])
 

@@ -1,0 +1,38 @@
+"""`--import MODULE`: modules of the user that register environments and tasks."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+from rgvf.cli.errors import CommandError
+
+OPTION = "--import"
+
+
+def import_modules(arguments: list[str]) -> tuple[tuple[str, ...], list[str]]:
+    """Import the modules of all `--import MODULE` options; returns their names, and the other arguments.
+
+    Modules are looked for in the current folder, too. It happens before options are parsed, so that tasks of the user
+    have options like all others.
+    """
+    modules, rest = [], []
+    words = iter(arguments)
+    for word in words:
+        if word == OPTION:
+            modules.append(next(words, ""))
+        elif word.startswith(f"{OPTION}="):
+            modules.append(word.removeprefix(f"{OPTION}="))
+        else:
+            rest.append(word)
+    if modules and "" not in sys.path:
+        sys.path.append("")
+    for module in modules:
+        if not module or module.startswith("-"):
+            raise CommandError(f"{OPTION} needs the name of a Python module.")
+        try:
+            import_module(module)
+        except Exception as error:  # whatever the module does
+            reason = " ".join(str(error).split())
+            raise CommandError(f"the module {module} cannot be imported: {type(error).__name__}: {reason}") from None
+    return tuple(modules), rest

@@ -1,0 +1,47 @@
+"""Training several runs by turns, those that can be in one compiled program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from rgvf.environments.workers import WorkerError
+from rgvf.loops import DeviceLoop, JointLoop
+from rgvf.runs.folder import RunError
+from rgvf.runs.run import Run
+
+ShouldStop: TypeAlias = Callable[[], bool]
+"""Called between updates; true: stop."""
+
+
+def advance(runs: Sequence[Run], should_stop: ShouldStop) -> None:
+    """Train to the end, or until `should_stop`; leaves a checkpoint of each run either way."""
+    try:
+        for run in runs:
+            run.open()
+            run.listener.wait("compiling, and playing the first steps")
+        joint: dict[tuple[int, ...], JointLoop] = {}
+        while unfinished := [run for run in runs if not run.finished]:
+            behind = min(run.updates for run in unfinished)
+            together = [run for run in unfinished if run.updates == behind]
+            updates = min(run.next_stop for run in together) - behind
+            if len(together) == 1:
+                results = [together[0].loop.advance(together[0].state, updates)]
+            else:
+                key = tuple(map(id, together))
+                joint[key] = joint.get(key) or _join(together)
+                results = joint[key].advance([run.state for run in together], updates)
+            for run, (state, progress) in zip(together, results, strict=True):
+                run.receive(state, progress)
+            stop = should_stop()
+            for run in unfinished if stop else together:
+                run.save_if_due(stop)
+            if stop:
+                break
+    except WorkerError as error:
+        raise RunError(f"{error}; continue from the last checkpoint with --resume {runs[0].folder.path}") from None
+
+
+def _join(runs: Sequence[Run]) -> JointLoop:
+    loops = [run.loop for run in runs if isinstance(run.loop, DeviceLoop)]  # all of them are
+    return JointLoop(loops, [run.config.agent.program for run in runs])

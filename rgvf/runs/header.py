@@ -1,0 +1,28 @@
+"""What a run says about itself before it starts."""
+
+from __future__ import annotations
+
+from rgvf.runs.config import RunConfig
+from rgvf.runs.folder import Networks
+from rgvf.runs.provenance import device
+
+
+def title(config: RunConfig) -> str:
+    """The agent, the environment and the length of a run."""
+    seeds = config.all_seeds
+    which = f"seeds {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"seed {seeds[0]}"
+    return f"{config.agent.label} on {config.env}: {config.frames:,} frames, {which}"
+
+
+def description(config: RunConfig, networks: Networks) -> str:
+    """The questions, the environments and the device of a run."""
+    found = networks[config.seed].values()
+    questions = sum(len(network.predictions) for network in found)
+    features = sum(len(network.features) for network in found)
+    about = f"{questions:,} questions about {features:,} feature{'s' * (features != 1)}, " if questions else ""
+    return f"{about}{config.actors} environments for each seed, on {device()}"
+
+
+def start_message(config: RunConfig) -> str:
+    """What is being waited for while a run starts."""
+    return f"starting {config.actors * config.seeds:,} environments"

@@ -1,0 +1,118 @@
+"""Presets: settings that suit a kind of environment. A new one is a line in `PRESETS`."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rgvf.agents import AgentConfig
+from rgvf.environments import find_spec
+from rgvf.messages import unknown
+from rgvf.runs.config import RunConfig
+from rgvf.tasks import ActorCriticSettings, TaskSettings
+
+AUTO = "auto"
+MINATAR_RATES = {
+    "a2c": 4e-3,
+    "rgvf-stop-gradient": 8e-3,
+    "rgvf": 8e-3,
+    "mhvp-stop-gradient": 4e-3,
+    "mhvp": 4e-3,
+    "pixel-control-stop-gradient": 8e-3,
+    "pixel-control": 8e-3,
+    "curl-stop-gradient": 8e-3,
+    "curl": 8e-3,
+    "rgvf-no-actions-stop-gradient": 4e-3,
+    "rgvf-shallow-stop-gradient": 8e-3,
+    "rgvf-discounted-sum-stop-gradient": 2e-3,
+}
+"""The best learning rate of each agent on Breakout, by `rgvf study minatar-tuning`: docs/results/minatar.md."""
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Settings that differ from the defaults, by the names of `RunConfig`, `AgentConfig` and `ActorCriticSettings`."""
+
+    summary: str
+    settings: Mapping[str, Any]
+    rates: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    """Learning rates of single agents, by `AgentConfig.label`."""
+
+    def settings_for(self, agent: AgentConfig) -> dict[str, Any]:
+        """The settings for an agent."""
+        rate = self.rates.get(agent.label)
+        return dict(self.settings) if rate is None else {**self.settings, "learning_rate": rate}
+
+
+PRESETS: Mapping[str, Preset] = {
+    "paper": Preset("Atari as published: 200 million frames", {}),
+    "fast": Preset(
+        "Atari in 10 million frames: segments of 5 steps, a small RMSProp epsilon",
+        {"frames": 10_000_000, "steps": 5, "rms_epsilon": 1e-10},
+    ),
+    "minatar": Preset(
+        "MinAtar as in its study",
+        {"frames": 5_000_000, "hidden": 128, "clip_rewards": 0.0, "learning_rate": 4e-3},
+        MINATAR_RATES,
+    ),
+    "small-images": Preset(
+        "images below 36×36",
+        {"frames": 200_000, "steps": 10, "learning_rate": 2e-3, "rms_epsilon": 1e-7, "clip_rewards": 0.0, "hidden": 128},
+    ),
+    "vectors": Preset(
+        "observations that are vectors, such as those of classic control",
+        {"frames": 500_000, "steps": 5, "learning_rate": 7e-4, "rms_epsilon": 1e-10, "clip_rewards": 0.0, "hidden": 128},
+    ),
+}
+
+
+def choose_preset(env: str) -> str:
+    """The name of the preset for an environment. Of a Gymnasium environment, one is made to look at it."""
+    suite = env.partition("/")[0]
+    if suite in ("atari", "minatar"):
+        return {"atari": "paper"}.get(suite, suite)
+    spec = find_spec(env)
+    if not spec.is_image:
+        return "vectors"
+    return "small-images" if spec.is_small_image else "fast"
+
+
+def find_preset(env: str, name: str = AUTO) -> str:
+    """The name of a preset, where "auto" chooses one for the environment. ValueError where it is not known."""
+    if name == AUTO:
+        return choose_preset(env)
+    if name not in PRESETS:
+        raise ValueError(unknown("preset", name, [AUTO, *PRESETS]))
+    return name
+
+
+def preset(
+    env: str,
+    tasks: str | TaskSettings | list[str | TaskSettings] = "rgvf",
+    name: str = AUTO,
+    **settings: Any,
+) -> RunConfig:
+    """The configuration of a run by a preset.
+
+    Args:
+        env: the environment.
+        tasks: as `AgentConfig` takes them.
+        name: of the preset: paper, fast (both for Atari), minatar, small-images or vectors; "auto": by the environment.
+        settings: any settings of `RunConfig`, `AgentConfig` and `ActorCriticSettings`, instead of the preset's.
+
+    Raises:
+        ValueError: there is no such environment, preset or setting, or a setting is wrong.
+    """
+    agent = AgentConfig(tasks, stop_gradient=settings.get("stop_gradient", False))
+    values = PRESETS[find_preset(env, name)].settings_for(agent) | settings
+    parts = {}
+    for cls in (ActorCriticSettings, AgentConfig, RunConfig):
+        names = {field.name for field in dataclasses.fields(cls)} - {"tasks", "actor_critic", "agent", "env"}
+        parts[cls] = {name: values.pop(name) for name in names & set(values)}
+    if values:
+        known = [field.name for cls in parts for field in dataclasses.fields(cls)]
+        raise ValueError(unknown("setting", next(iter(values)), known))
+    agent = AgentConfig(tasks, actor_critic=ActorCriticSettings(**parts[ActorCriticSettings]), **parts[AgentConfig])
+    return RunConfig(env, agent, **parts[RunConfig])
