@@ -67,7 +67,7 @@ class AnswersTask:
         target = targets(state.table, state.features(trajectory.transitions), next_answers, trajectory.terminal)
         learns = mask(state.table, trajectory.action) & trajectory.valid[..., None]
         loss = td_loss(answers, target, learns)
-        return loss, state, {"loss": loss, "relative_error": relative_error(answers, target, learns)}
+        return loss, state, {"loss": loss, "relative_error": relative_error(loss, target, learns)}
 
 
 class QuestionSettings(ABC):

@@ -57,13 +57,14 @@ def td_loss(
 
 
 def relative_error(
-    answers: Float[Array, "T B n"], target: Float[Array, "T B n"], learns: Bool[Array, "T B n"]
+    loss: Float[Array, ""], target: Float[Array, "T B n"], learns: Bool[Array, "T B n"]
 ) -> Float[Array, ""]:
-    """√(Σ (target − answer)² / Σ (target − mean target of the node)²) over the nodes that learn.
+    """√(Σ (target − answer)² / Σ (target − mean target of the node)²) over the nodes that learn, from their `td_loss`.
 
     1: no better than the mean of each target; 0: perfect. Where no target varies it is 0.
     """
-    error = jnp.where(learns, target - answers, 0.0)
-    mean = jnp.sum(jnp.where(learns, target, 0.0), (0, 1)) / jnp.maximum(jnp.sum(learns, (0, 1)), 1)
-    spread = jnp.sum(jnp.where(learns, target - mean[None, None], 0.0) ** 2)
-    return jnp.where(spread > 0, jnp.sqrt(jnp.sum(error**2) / jnp.where(spread > 0, spread, 1.0)), 0.0)
+    kept = jnp.where(learns, target, 0.0)
+    total, squares, count = jnp.sum(kept, (0, 1)), jnp.sum(kept**2, (0, 1)), jnp.sum(learns, (0, 1))
+    spread = jnp.sum(squares - total**2 / jnp.maximum(count, 1))  # one pass over the targets
+    steps = math.prod(target.shape[:-1])
+    return jnp.where(spread > 0, jnp.sqrt(2 * steps * loss / jnp.where(spread > 0, spread, 1.0)), 0.0)
