@@ -6,9 +6,9 @@ import os
 import sys
 from collections.abc import Sequence
 
-from rgvf import __version__
 from rgvf.cli.errors import CommandError
 from rgvf.messages import unknown
+from rgvf.version import __version__
 
 COMMANDS = ("train", "evaluate", "record", "study")
 USAGE = """\
