@@ -133,7 +133,7 @@ def test_a_task_may_carry_a_state():
     again, _ = chase.update(after, batch(), jax.random.key(1))
     expected = jax.tree.map(lambda old, new: old + 0.25 * (new - old), representation, after.modules[REPRESENTATION])
     close(again.task_states["chase"], expected)
-    assert set(metrics) == {"value/loss", "chase/loss"}
+    assert set(metrics) == {f"{task}/{name}" for task in ("chase", "value") for name in ("loss", "gradient_norm")}
 
 
 def test_seeds_together_equal_a_seed_alone():
