@@ -141,7 +141,8 @@ def _plot_lines(axes: Axes, lines: Sequence[Line], log: bool, band: Band) -> Non
         if len(line.values) > 1:
             low, high = line.band(band)
             floor = mean.min() / 2 if log else -np.inf
-            axes.fill_between(frames, np.maximum(low, floor), high, color=colour, alpha=0.18, linewidth=0)
+            alpha = 0.2 if line.style.dash == "-" else 0.1
+            axes.fill_between(frames, np.maximum(low, floor), high, color=colour, alpha=alpha, linewidth=0)
     if log:
         axes.set_yscale("log")
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))

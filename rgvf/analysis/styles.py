@@ -5,6 +5,7 @@ Readers with any kind of colour vision can tell the lines of a figure apart: by 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
@@ -25,7 +26,10 @@ BLACK, RED, AMBER, SKY, VIOLET, WINE = "#000000", "#CC3311", "#FFB000", "#56B4E9
 GREY = "#8C8C8C"
 """For lines that are no agent's."""
 _DISTINCT = (RED, SKY, VIOLET, AMBER, WINE, BLACK)
+_OTHER_MARKERS = ("", "<", ">", "*", "d", "p", "h", "o", "s", "^", "D", "v", "P", "X")
+"""Of tasks that have no style of their own: the first ones are no known task's."""
 _MARKERS = ("", "o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
+"""Of several lines of one agent."""
 
 KNOWN: Mapping[str, Style] = {
     "a2c": Style(BLACK),
@@ -63,16 +67,16 @@ def styles(agents: Mapping[str, str]) -> dict[str, Style]:
     Args:
         agents: by label of a line, the agent whose line it is (rgvf-stop-gradient), or any other name.
     """
+    tasks = {label: agent.removesuffix(STOPPED) for label, agent in agents.items()}
+    known = {KNOWN[task] for task in tasks.values() if task in KNOWN}
+    free = (Style(colour, marker=marker) for marker in _OTHER_MARKERS for colour in _DISTINCT)
+    free = itertools.chain((style for style in free if style not in known), itertools.repeat(Style(GREY)))
+    by_task = {task: KNOWN.get(task) or next(free) for task in dict.fromkeys(tasks.values())}
     chosen: dict[str, Style] = {}
-    unknown: dict[str, Style] = {}
     for label, agent in agents.items():
-        task, dash = agent.removesuffix(STOPPED), "--" if agent.endswith(STOPPED) else "-"
-        if task not in KNOWN and task not in unknown:
-            colour, n = _DISTINCT[len(unknown) % len(_DISTINCT)], len(unknown) // len(_DISTINCT)
-            unknown[task] = Style(colour, marker=_MARKERS[n % len(_MARKERS)])
-        style = (KNOWN | unknown)[task]._replace(dash=dash)
-        free = (each for each in (style.marker, *_MARKERS) if style._replace(marker=each) not in chosen.values())
-        chosen[label] = style._replace(marker=next(free, style.marker))
+        style = by_task[tasks[label]]._replace(dash="--" if agent.endswith(STOPPED) else "-")
+        marks = (style._replace(marker=marker) for marker in (style.marker, *_MARKERS))
+        chosen[label] = next((each for each in marks if each not in chosen.values()), style)
     return chosen
 
 
