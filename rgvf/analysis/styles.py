@@ -6,6 +6,7 @@ Readers with any kind of colour vision can tell the lines of a figure apart: by 
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
@@ -27,9 +28,7 @@ GREY = "#8C8C8C"
 """For lines that are no agent's."""
 _DISTINCT = (RED, SKY, VIOLET, AMBER, WINE, BLACK)
 _OTHER_MARKERS = ("", "<", ">", "*", "d", "p", "h", "o", "s", "^", "D", "v", "P", "X")
-"""Of tasks that have no style of their own: the first ones are no known task's."""
-_MARKERS = ("", "o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
-"""Of several lines of one agent."""
+"""Of tasks that have no style of their own, and of several lines of one agent: the first are no known task's."""
 
 KNOWN: Mapping[str, Style] = {
     "a2c": Style(BLACK),
@@ -73,11 +72,32 @@ def styles(agents: Mapping[str, str]) -> dict[str, Style]:
     free = itertools.chain((style for style in free if style not in known), itertools.repeat(Style(GREY)))
     by_task = {task: KNOWN.get(task) or next(free) for task in dict.fromkeys(tasks.values())}
     chosen: dict[str, Style] = {}
+    count: Counter[str] = Counter()
     for label, agent in agents.items():
         style = by_task[tasks[label]]._replace(dash="--" if agent.endswith(STOPPED) else "-")
-        marks = (style._replace(marker=marker) for marker in (style.marker, *_MARKERS))
-        chosen[label] = next((each for each in marks if each not in chosen.values()), style)
+        chosen[label] = _again(style, count[agent])
+        count[agent] += 1
     return chosen
+
+
+def _again(style: Style, times: int) -> Style:
+    """Another line of the same agent: a lighter or darker colour, and another marker."""
+    if not times:
+        return style
+    markers = [each for each in _OTHER_MARKERS if each not in ("", style.marker)]
+    return style._replace(colour=_SHADES[times % 3](style.colour), marker=markers[(times - 1) % len(markers)])
+
+
+def _mixed(colour: str, with_: int, share: float) -> str:
+    parts = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return "#" + "".join(f"{round((1 - share) * part + share * with_):02X}" for part in parts)
+
+
+_SHADES = (
+    lambda colour: colour,
+    lambda colour: _mixed(colour, 255, 0.45),
+    lambda colour: _mixed(colour, 0, 0.5),
+)
 
 
 def agent_style(agent: str) -> Style:

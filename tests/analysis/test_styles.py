@@ -124,7 +124,10 @@ def test_one_colour_for_each_task_dashed_with_stop_gradient():
         assert styles(others)[task] == solid  # whatever else is in the figure
 
 
-def test_lines_of_one_agent_differ_by_marks():
-    chosen = styles({"rgvf (depth 2)": "rgvf", "rgvf (depth 4)": "rgvf", "rgvf (depth 8)": "rgvf"})
-    assert {style.colour for style in chosen.values()} == {KNOWN["rgvf"].colour}
-    assert len({style.marker for style in chosen.values()}) == 3
+def test_lines_of_one_agent_differ_by_marks_and_shades():
+    chosen = styles({f"rgvf (depth {depth})": "rgvf" for depth in range(8)} | {"a2c": "a2c", "mhvp": "mhvp"})
+    rgvf = [style for label, style in chosen.items() if label.startswith("rgvf")]
+    assert rgvf[0] == agent_style("rgvf")
+    assert len({style.marker for style in rgvf}) == 8
+    assert len({style.colour for style in rgvf}) == 3
+    assert confused(chosen) == []
