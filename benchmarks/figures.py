@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from PIL import Image
 
 from rgvf.analysis import Line, agent_style, learning_panels
 from rgvf.studies import grid_random, grid_touch, minatar, minatar_robustness
@@ -73,4 +74,5 @@ for folder in sys.argv[1:] or FIGURES:
     data = json.loads((RESULTS / folder / "curves.json").read_text(encoding="utf-8"))["variants"]
     kept = {name: Curves(each["frames"], np.array(each["values"], float)) for name, each in data.items()}
     for path in FIGURES[folder](kept):
+        Image.open(path).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)  # a third
         print(path)

@@ -197,8 +197,8 @@ def _name(groups: Sequence[RunGroup]) -> None:
         alike = [each.settings for each in groups if (each.env, each.agent) == (group.env, group.agent)]
         names = dict.fromkeys(name for settings in alike for name in settings)
         different = [name for name in names if len({json.dumps(each.get(name)) for each in alike}) > 1]
-        told = ", ".join(f"{name} {_short(group.settings.get(name))}" for name in different)
-        group.label = f"{group.agent} ({told})" if told else group.agent
+        named = ", ".join(f"{name} {_short(group.settings.get(name))}" for name in different)
+        group.label = f"{group.agent} ({named})" if named else group.agent
 
 
 def _short(value: Any) -> str:
