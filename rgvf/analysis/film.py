@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from rgvf.analysis.styles import BLACK, GREY, RED
+from rgvf.analysis.plots import COLOURS
 
 WINDOW = 100
 """Steps that are shown on either side of now, where there are as many."""
@@ -54,19 +54,19 @@ def _images(
     screen_axes, policy_axes = left.subplots(2, 1, height_ratios=(4, 1))
     screen = screen_axes.imshow(screens[0])
     screen_axes.axis("off")
-    bars = policy_axes.bar(range(len(actions)), policy[0], color=RED)
+    bars = policy_axes.bar(range(len(actions)), policy[0], color=COLOURS[0])
     policy_axes.set(ylim=(0, 1), title="policy", yticks=[])
     policy_axes.set_xticks(range(len(actions)), [name.lower() for name in actions], fontsize=7, rotation=45)
     grid = right.subplots(len(curves), 1, sharex=True, squeeze=False)[:, 0]
     marks = []
     time = np.arange(len(screens))
     for axes, (title, (predicted, happened)) in zip(grid, curves.items(), strict=True):
-        axes.plot(time, happened, color=GREY, linewidth=1.0, label="what then happened")
-        axes.plot(time, predicted, color=RED, linewidth=1.4, label="predicted")
+        axes.plot(time, happened, color=COLOURS[8], linewidth=1.0, label="what then happened")
+        axes.plot(time, predicted, color=COLOURS[1], linewidth=1.4, label="predicted")
         axes.set_title(title, fontsize=8, loc="left", wrap=True)
         axes.tick_params(labelsize=7)
         axes.spines[["top", "right"]].set_visible(False)
-        marks.append(axes.axvline(0, color=BLACK, linewidth=1))
+        marks.append(axes.axvline(0, color=COLOURS[0], linewidth=1))
     grid[0].legend(fontsize=7, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False)
     grid[-1].set_xlabel("steps", fontsize=8)
     for t, image in enumerate(screens):

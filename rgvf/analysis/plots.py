@@ -17,6 +17,8 @@ from matplotlib.ticker import EngFormatter
 from rgvf.analysis.statistics import standard_error
 from rgvf.analysis.styles import GREY, Style, agent_style
 
+# Okabe and Ito's colours, for films: what they show beside a game is no agent's line.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C8C00", "#7F7F7F")
 Band = Literal["error", "range"]
 """What the band around a line is: its standard error over seeds, or from the lowest to the highest seed."""
 _BANDS = {"error": "standard error", "range": "range"}

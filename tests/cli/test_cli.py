@@ -89,7 +89,7 @@ def test_a_finished_study_prints_its_table_claims_and_figures(capsys, tmp_path):
     arguments = ["study", "grid-touch", "--seeds", "1", "--frames", "64", "--size", "3", "--variants", "tree-1"]
     status, printed = run(capsys, *arguments, "--out", str(tmp_path / "out"))
     assert status == 0
-    assert re.search(r"tree-1 +\d\.\d{4} +– ", printed.out)  # one seed has no standard error
+    assert re.search(r"tree-1 +\d+\.\d{4} +– ", printed.out)  # one seed has no standard error
     assert "not checked" in printed.out
     assert "This ran 64 frames and 1 seed; the full study has 1,000,000 and 5" in printed.out
     assert "its claims may come out otherwise" in printed.out
