@@ -23,14 +23,16 @@ STOPPED = "-stop-gradient"
 SOLVED = ("solved", 4.07)  # docs/results/catch.md
 
 
-def atari(folder, game):
-    """One game, three agents, two seeds."""
+def atari(folder, game=None):
+    """A panel for each game (in the names of the variants where none is given), three agents in each."""
 
     def draw(curves):
-        named = {name.removesuffix("-end-to-end"): each for name, each in curves.items()}
-        lines = [Line(name, each.frames, each.values, agent_style(name)) for name, each in named.items()]
+        panels = {}
+        for name, each in curves.items():
+            in_game, agent = (game, name.removesuffix("-end-to-end")) if game else name.split(".")
+            panels.setdefault(in_game, []).append(Line(agent, each.frames, each.values, agent_style(agent)))
         path = RESULTS / folder / "curves.png"
-        return learning_panels([path], {game: lines}, "return of the last 100 games, unclipped", band="range")
+        return learning_panels([path], panels, "return of the last 100 games, unclipped", band="range")
 
     return draw
 
@@ -60,6 +62,7 @@ def grid(folder, module):
 
 FIGURES = {
     "atari-breakout": atari("atari-breakout", "Breakout"),
+    "atari-games": atari("atari-games"),
     "atari-kungfumaster": atari("atari-kungfumaster", "KungFuMaster"),
     "catch": catch,
     "grid-random": grid("grid-random", grid_random),
