@@ -1,0 +1,168 @@
+"""Which predictions a film shows, and their titles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from rgvf.questions import UNCONDITIONED, QuestionNetwork, plans
+
+SUMS = 2
+"""Predictions without a condition on an action that are chosen."""
+CONDITIONAL = 2
+"""And those with one."""
+MAX_ACTIONS = 3
+"""Questions with more conditions than this are chosen only where there are no others."""
+SIMILAR = 0.9
+"""Answers with a correlation above this count as the same."""
+_HORIZON = 20  # steps that a title looks ahead
+
+
+class Shown(NamedTuple):
+    """A prediction that is shown."""
+
+    task: str
+    node: int
+    """Its column among the answers of the task."""
+    title: str
+    features: tuple[str, ...]
+    """What it is about."""
+    is_conditional: bool
+    """It names actions, so its answer cannot be read from what the agent did."""
+
+
+def shown(networks: Mapping[str, QuestionNetwork], names: tuple[str, ...]) -> list[Shown]:
+    """The predictions of these names. ValueError where there is none."""
+    if names and not networks:
+        raise ValueError("this agent has no question network, so it makes no predictions")
+    found: list[Shown] = []
+    for name in names:
+        task = next((task for task, network in networks.items() if name in network.predictions), None)
+        if task is None:
+            raise ValueError(f"there is no prediction node {name!r}; the run's questions*.json name them")
+        found.append(_shown(networks, task, networks[task].index[name]))
+    return found
+
+
+def choose(networks: Mapping[str, QuestionNetwork], answers: Mapping[str, np.ndarray]) -> list[Shown]:
+    """Some predictions whose answers vary most: discounted sums and the like first, then those that name actions.
+
+    An answer's variation is its standard deviation along the game, relative to the largest of its task. An answer that
+    goes up and down like one that was chosen already is left out, and so is one that never changes, as long as there
+    are others.
+
+    Args:
+        networks: question networks by task.
+        answers: of each task: [T, n_p].
+    """
+    ranked = _ranked(answers)
+    chosen: list[Shown] = []
+    for wanted, conditional in ((SUMS, False), (CONDITIONAL, True)):
+        candidates = [
+            (task, node) for task, node in ranked if (networks[task].conditions[node] is not None) == conditional
+        ]
+        chosen += _some(networks, answers, candidates, chosen, wanted)
+    if len(chosen) < SUMS + CONDITIONAL:  # one kind is missing: more of the other
+        taken = {(each.task, each.node) for each in chosen}
+        rest = [pair for pair in ranked if pair not in taken]
+        chosen += _some(networks, answers, rest, chosen, SUMS + CONDITIONAL - len(chosen))
+    return chosen
+
+
+def _ranked(answers: Mapping[str, np.ndarray]) -> list[tuple[str, int]]:
+    """Task and column of every answer that changes, those that vary most first; all where none changes."""
+    spread = {task: values.std(0) for task, values in answers.items()}
+    relative = {
+        (task, node): each / max(values.max(), 1e-12) for task, values in spread.items() for node, each in enumerate(values)
+    }
+    living = [pair for pair, each in relative.items() if each > 1e-3] or list(relative)
+    return sorted(living, key=lambda pair: -relative[pair])
+
+
+def _some(
+    networks: Mapping[str, QuestionNetwork],
+    answers: Mapping[str, np.ndarray],
+    candidates: list[tuple[str, int]],
+    before: list[Shown],
+    wanted: int,
+) -> list[Shown]:
+    found: list[Shown] = []
+    for short in (True, False):
+        for task, node in candidates:
+            if len(found) == wanted:
+                return found
+            others = [answers[each.task][:, each.node] for each in (*before, *found)]
+            if any(_correlation(answers[task][:, node], other) > SIMILAR for other in others):
+                continue
+            if not short or _conditions(networks[task], node) <= MAX_ACTIONS:
+                found.append(_shown(networks, task, node))
+    return found
+
+
+def _correlation(a: np.ndarray, b: np.ndarray) -> float:
+    a, b = a - a.mean(), b - b.mean()
+    size = np.sqrt((a @ a) * (b @ b))
+    return float(a @ b / size) if size > 0 else 1.0
+
+
+def _conditions(network: QuestionNetwork, node: int) -> int:
+    """How many steps ahead a question names actions."""
+    ways = plans(network, node, _HORIZON)
+    return max((int(np.flatnonzero(way.action != UNCONDITIONED).max(initial=-1)) + 1 for way in ways), default=_HORIZON)
+
+
+def _shown(networks: Mapping[str, QuestionNetwork], task: str, node: int) -> Shown:
+    network = networks[task]
+    ways = plans(network, node, _HORIZON, negligible=0.0)
+    used = sorted({int(k) for way in ways for k in np.flatnonzero(way.feature.any(0))})
+    conditional = not ways or any((way.action != UNCONDITIONED).any() for way in ways)
+    return Shown(task, node, title(network, node), tuple(network.features[k] for k in used), conditional)
+
+
+def title(network: QuestionNetwork, node: int) -> str:
+    """A question in a few words: "if LEFT, FIRE: patch 3", "patch 3, discounted sum"."""
+    ways = plans(network, node, _HORIZON, negligible=0.0)
+    if len(ways) != 1:
+        return network.predictions[node]
+    way = ways[0]
+    named = np.flatnonzero(way.action != UNCONDITIONED)
+    conditions = [
+        "any" if action == UNCONDITIONED else action_name(network.actions[action])
+        for action in way.action[: named.max(initial=-1) + 1]
+    ]
+    if len(conditions) == _HORIZON and len(set(conditions)) == 1:
+        conditions = [f"always {conditions[0]}"]
+    elif len(conditions) > 2 * MAX_ACTIONS:
+        conditions = [*conditions[:MAX_ACTIONS], "…"]
+    premise = f"if {', '.join(conditions)}: " if conditions else ""
+    terms = list(_terms(network, way.feature))
+    if not conditions and len(terms) == 1 and " of " in terms[0]:
+        kind, _, subject = terms[0].partition(" of ")
+        return f"{subject}, {kind}"
+    more = [*terms[: MAX_ACTIONS - 1], "…"] if len(terms) > MAX_ACTIONS else terms
+    return premise + " + ".join(more)
+
+
+def action_name(name: str) -> str:
+    """As titles and bars show an action; Gymnasium often has numbers only."""
+    return f"action {name}" if name.isdecimal() else name.upper()
+
+
+def _terms(network: QuestionNetwork, weights: np.ndarray) -> Iterator[str]:
+    """What is summed, in the order of time; a feature that counts for ever is a sum."""
+    sums: list[str] = []
+    for k in np.argsort((weights != 0).argmax(0), kind="stable"):
+        steps = np.flatnonzero(weights[:, k])
+        if not len(steps):
+            continue
+        name = network.features[k].replace("random-patches/", "patch ").replace("random-linear/", "feature ")
+        if len(weights) == _HORIZON and steps[-1] == _HORIZON - 1:
+            constant = np.isclose(weights[-1, k], weights[-2, k])
+            sums.append(f"{'sum' if constant else 'discounted sum'} of {name}")
+            gap = np.flatnonzero(weights[:, k] == 0)
+            steps = steps[steps < gap.max(initial=-1)]
+        if len(steps):
+            yield name if len(steps) == 1 else f"{len(steps)} × {name}"
+    yield from sums
