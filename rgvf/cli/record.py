@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import tyro
 
 from rgvf.accelerate import use_fast_convolutions
@@ -14,7 +17,9 @@ from rgvf.cli.imports import import_modules
 from rgvf.cli.parsing import parse
 
 if TYPE_CHECKING:
-    from rgvf.questions import QuestionNetwork
+    from rgvf.analysis.film_page import Curve
+    from rgvf.evaluation import Recording, Shown
+    from rgvf.runs import TrainedAgent
 
 
 @dataclass(frozen=True)
@@ -28,17 +33,22 @@ class _Options:
     seed: int | None = None
     """Seed of the agent; the first of the run by default."""
     predictions: tuple[str, ...] = ()
-    """Names of the prediction nodes to show; three discounted sums by default."""
+    """Names of the prediction nodes to show; by default some whose answers vary most."""
+    play_out_every: int = 10
+    """Steps between two at which the game is saved and played on, for the true answers of predictions that name
+    actions; 0: never."""
     greedy: bool = False
     """Take the most likely action instead of sampling from the policy."""
     sticky: float | None = None
     """Probability that a sticky action is repeated (Atari and MinAtar); by default as in training."""
-    game_seed: int = 0
+    games_seed: int = 0
     """Random seed of the game and of the actions that are sampled."""
 
     def __post_init__(self) -> None:
         if self.steps < 1:
             raise ValueError(f"steps must be at least 1, not {self.steps}")
+        if self.play_out_every < 0:
+            raise ValueError(f"play_out_every must be at least 0, not {self.play_out_every}")
 
 
 def record(arguments: list[str]) -> None:
@@ -53,38 +63,48 @@ def record(arguments: list[str]) -> None:
 
 def _record(options: _Options) -> None:
     from rgvf.analysis.film import check_suffix, write_film
+    from rgvf.analysis.film_page import Film
     from rgvf.cli.terminal import bar
-    from rgvf.evaluation import record
+    from rgvf.evaluation import choose, record, shown
+    from rgvf.evaluation.shown import action_name
     from rgvf.runs import load
 
     out = check_suffix(options.out or options.run / "film.mp4")
     agent = load(options.run, options.seed)
-    chosen = _choose(agent.networks, options.predictions)
-    game = record(agent, options.steps, greedy=options.greedy, sticky=options.sticky, seed=options.game_seed)
-    curves = {"value": (game.value, game.true_return)}
-    for (task, node), title in chosen.items():
-        curves[title] = (game.answers[task][:, node], game.true_answers[task][:, node])
+    given = shown(agent.networks, options.predictions)
+    how = {"greedy": options.greedy, "sticky": options.sticky, "seed": options.games_seed}
+    game = record(agent, options.steps, **how, save_every=options.play_out_every)
+    predictions = given or choose(agent.networks, game.answers)
+    with bar("playing saved games on") as report:
+        curves = _curves(agent, game, predictions, how, report)
+    actions = [action_name(name) for name in agent.spec.actions]
+    title = f"{agent.config.env}, {agent.config.agent.name}"
+    film = Film(title, game.screens, game.policy, actions, game.action, game.reward, curves)
     with bar(f"writing {out}") as report:
-        write_film(out, game.screens, game.policy, agent.spec.actions, curves, report=report)
+        write_film(out, film, report=report)
     print(f"{out}: {len(game.screens)} steps, return {game.reward.sum():g}, after {agent.frames:,} frames of training")
 
 
-def _choose(networks: dict[str, QuestionNetwork], names: tuple[str, ...]) -> dict[tuple[str, int], str]:
-    """Task and column of each prediction to show, and its title."""
-    if not networks:
-        if names:
-            raise ValueError("this agent has no question network, so it makes no predictions")
-        return {}
-    chosen: dict[tuple[str, int], str] = {}
-    for name in names or _some_sums(next(iter(networks.values()))):
-        task = next((task for task, network in networks.items() if name in network.predictions), None)
-        if task is None:
-            raise ValueError(f"there is no prediction node {name!r}; the run's questions*.json name them")
-        chosen[task, networks[task].index[name]] = f"{name}: {networks[task].describe(name)}"
-    return chosen
+def _curves(
+    agent: TrainedAgent, game: Recording, predictions: list[Shown], how: dict[str, Any], report: Callable[[float], None]
+) -> list[Curve]:
+    from rgvf.analysis.film_page import Curve
+    from rgvf.environments.workers import WorkerError
+    from rgvf.evaluation import play_out
+    from rgvf.features import patch_of
 
-
-def _some_sums(network: QuestionNetwork) -> tuple[str, ...]:
-    """Three predictions without a condition; any three where there are none."""
-    plain = [n for n, condition in zip(network.predictions, network.conditions, strict=True) if condition is None]
-    return tuple(plain[:: max(1, len(plain) // 3)][:3]) or network.predictions[:3]
+    curves = [Curve("value", game.value, game.true_return)]
+    at = [saved.step for saved in game.saved]
+    for i, each in enumerate(predictions):
+        happened, dots = game.true_answers[each.task][:, each.node], None
+        if each.is_conditional and game.saved:
+            happened, dots = np.full_like(happened, np.nan), np.full_like(happened, np.nan)
+            try:
+                dots[at] = play_out(agent, game.saved, each.task, [each.node], **how)[:, 0]
+            except WorkerError as error:  # it cannot be restored
+                print(f"rgvf: no true answers of predictions that name actions: {error}", file=sys.stderr)
+                game = game._replace(saved=())
+        report((i + 1) / len(predictions))
+        patches = tuple(patch for name in each.features if (patch := patch_of(name, agent.spec)) is not None)
+        curves.append(Curve(each.title, game.answers[each.task][:, each.node], happened, dots, patches))
+    return curves

@@ -7,16 +7,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rgvf.questions import UNCONDITIONED, QuestionNetwork, plans
+from rgvf.questions import UNCONDITIONED, Plan, QuestionNetwork, plans
 
-SUMS = 2
-"""Predictions without a condition on an action that are chosen."""
-CONDITIONAL = 2
-"""And those with one."""
-MAX_ACTIONS = 3
-"""Questions with more conditions than this are chosen only where there are no others."""
+KINDS = (("sum", 2), ("conditional sum", 1), ("conditional", 1))
+"""How many predictions of each kind are chosen; one that is conditional without a sum looks a few steps ahead only."""
+MAX_ACTIONS = 2
+MAX_FEATURES = 2
+"""Questions that name more actions or features than this are chosen only where there are no others."""
 SIMILAR = 0.9
 """Answers with a correlation above this count as the same."""
+MAX_WORDS = 4
+"""Actions or features of a title."""
 _HORIZON = 20  # steps that a title looks ahead
 
 
@@ -59,16 +60,10 @@ def choose(networks: Mapping[str, QuestionNetwork], answers: Mapping[str, np.nda
     """
     ranked = _ranked(answers)
     chosen: list[Shown] = []
-    for wanted, conditional in ((SUMS, False), (CONDITIONAL, True)):
-        candidates = [
-            (task, node) for task, node in ranked if (networks[task].conditions[node] is not None) == conditional
-        ]
-        chosen += _some(networks, answers, candidates, chosen, wanted)
-    if len(chosen) < SUMS + CONDITIONAL:  # one kind is missing: more of the other
-        taken = {(each.task, each.node) for each in chosen}
-        rest = [pair for pair in ranked if pair not in taken]
-        chosen += _some(networks, answers, rest, chosen, SUMS + CONDITIONAL - len(chosen))
-    return chosen
+    for kind, wanted in KINDS:
+        chosen += _some(networks, answers, ranked, chosen, wanted, kind)
+    missing = sum(wanted for _, wanted in KINDS) - len(chosen)
+    return chosen + _some(networks, answers, ranked, chosen, missing)
 
 
 def _ranked(answers: Mapping[str, np.ndarray]) -> list[tuple[str, int]]:
@@ -87,16 +82,19 @@ def _some(
     candidates: list[tuple[str, int]],
     before: list[Shown],
     wanted: int,
+    kind: str | None = None,
 ) -> list[Shown]:
+    """The first candidates of a kind that are unlike those before; short questions are preferred."""
     found: list[Shown] = []
-    for short in (True, False):
+    for is_short in (True, False):
         for task, node in candidates:
             if len(found) == wanted:
                 return found
             others = [answers[each.task][:, each.node] for each in (*before, *found)]
             if any(_correlation(answers[task][:, node], other) > SIMILAR for other in others):
                 continue
-            if not short or _conditions(networks[task], node) <= MAX_ACTIONS:
+            question = _unrolled(networks[task], node)
+            if kind in (None, question.kind) and question.is_short in (True, is_short):
                 found.append(_shown(networks, task, node))
     return found
 
@@ -107,42 +105,60 @@ def _correlation(a: np.ndarray, b: np.ndarray) -> float:
     return float(a @ b / size) if size > 0 else 1.0
 
 
-def _conditions(network: QuestionNetwork, node: int) -> int:
-    """How many steps ahead a question names actions."""
-    ways = plans(network, node, _HORIZON)
-    return max((int(np.flatnonzero(way.action != UNCONDITIONED).max(initial=-1)) + 1 for way in ways), default=_HORIZON)
+class _Question(NamedTuple):
+    """A question as far as titles look ahead."""
+
+    ways: tuple[Plan, ...]
+    conditions: int
+    """How many steps ahead it names actions."""
+    features: tuple[int, ...]
+
+    @property
+    def kind(self) -> str:
+        """One of `KINDS`, or conditional where it leads too many ways."""
+        endless = any(way.length == _HORIZON for way in self.ways)
+        return "conditional" * (self.conditions > 0) + " " * (endless and self.conditions > 0) + "sum" * endless
+
+    @property
+    def is_short(self) -> bool:
+        """It can be said in a few words."""
+        return self.conditions <= MAX_ACTIONS and len(self.features) <= MAX_FEATURES
+
+
+def _unrolled(network: QuestionNetwork, node: int) -> _Question:
+    ways = plans(network, node, _HORIZON, negligible=0.0)
+    named = [np.flatnonzero(way.action != UNCONDITIONED).max(initial=-1) + 1 for way in ways]
+    used = {int(k) for way in ways for k in np.flatnonzero(way.feature.any(0))}
+    return _Question(ways, int(max(named, default=_HORIZON)), tuple(sorted(used)))
 
 
 def _shown(networks: Mapping[str, QuestionNetwork], task: str, node: int) -> Shown:
     network = networks[task]
-    ways = plans(network, node, _HORIZON, negligible=0.0)
-    used = sorted({int(k) for way in ways for k in np.flatnonzero(way.feature.any(0))})
-    conditional = not ways or any((way.action != UNCONDITIONED).any() for way in ways)
-    return Shown(task, node, title(network, node), tuple(network.features[k] for k in used), conditional)
+    question = _unrolled(network, node)
+    features = tuple(network.features[k] for k in question.features)
+    return Shown(task, node, title(network, node), features, question.conditions > 0)
 
 
 def title(network: QuestionNetwork, node: int) -> str:
     """A question in a few words: "if LEFT, FIRE: patch 3", "patch 3, discounted sum"."""
-    ways = plans(network, node, _HORIZON, negligible=0.0)
-    if len(ways) != 1:
+    question = _unrolled(network, node)
+    if len(question.ways) != 1:
         return network.predictions[node]
-    way = ways[0]
-    named = np.flatnonzero(way.action != UNCONDITIONED)
+    way = question.ways[0]
     conditions = [
         "any" if action == UNCONDITIONED else action_name(network.actions[action])
-        for action in way.action[: named.max(initial=-1) + 1]
+        for action in way.action[: question.conditions]
     ]
     if len(conditions) == _HORIZON and len(set(conditions)) == 1:
         conditions = [f"always {conditions[0]}"]
-    elif len(conditions) > 2 * MAX_ACTIONS:
-        conditions = [*conditions[:MAX_ACTIONS], "…"]
+    elif len(conditions) > MAX_WORDS:
+        conditions = [*conditions[: MAX_WORDS - 1], "…"]
     premise = f"if {', '.join(conditions)}: " if conditions else ""
     terms = list(_terms(network, way.feature))
     if not conditions and len(terms) == 1 and " of " in terms[0]:
         kind, _, subject = terms[0].partition(" of ")
         return f"{subject}, {kind}"
-    more = [*terms[: MAX_ACTIONS - 1], "…"] if len(terms) > MAX_ACTIONS else terms
-    return premise + " + ".join(more)
+    return premise + " + ".join([*terms[: MAX_WORDS - 1], "…"] if len(terms) > MAX_WORDS else terms)
 
 
 def action_name(name: str) -> str:
