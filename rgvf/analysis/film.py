@@ -60,7 +60,7 @@ def _write_mp4(
     stream = None
     for i, image in enumerate(images, 1):
         if stream is None:
-            stream = container.add_stream("libx264", rate=speed, options={"crf": "20"})
+            stream = container.add_stream("libx264", rate=speed, options={"crf": "20", "preset": "veryfast"})
             stream.width, stream.height, stream.pix_fmt = image.shape[1] // 2 * 2, image.shape[0] // 2 * 2, "yuv420p"
         frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(image[: stream.height, : stream.width]), format="rgb24")
         container.mux(stream.encode(frame))

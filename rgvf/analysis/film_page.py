@@ -17,16 +17,19 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Affine2D
+from PIL import Image
 
 from rgvf.analysis.plots import COLOURS
 
 SIZE = (960, 540)
 """Width and height of a picture in pixels, as even as a film needs them."""
+SCREEN = (20, 64, 370, 346)
+"""Where the screen may be: left, top, width, height."""
 PAST, FUTURE = 70, 30
 """Steps that are shown before and after now."""
 
-_BLUE, _GREY, _DARK, _PALE = "#0072B2", "#7F7F7F", "#333333", "#C9D6DF"
-_HUES = ("#333333", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")  # Okabe and Ito's
+_GREY, _DARK, _PALE, _TAKEN = "#7F7F7F", "#333333", "#C9D6DF", COLOURS[4]
+_HUES = (_DARK, *(COLOURS[i] for i in (1, 0, 2, 3, 5, 7)))
 
 
 class Curve(NamedTuple):
@@ -35,7 +38,7 @@ class Curve(NamedTuple):
     title: str
     predicted: np.ndarray
     """[T]."""
-    happened: np.ndarray
+    happened: np.ndarray | None = None
     """What it turned out to be: [T], NaN where that is not known."""
     played_out: np.ndarray | None = None
     """What it turned out to be where a saved game was played on: [T], NaN elsewhere."""
@@ -77,7 +80,7 @@ class _Page:
         self._canvas = FigureCanvasAgg(figure)
         figure.text(0.02, 0.955, film.title, fontsize=11, weight="bold", color=_DARK)
         self._step = figure.text(0.02, 0.905, "", fontsize=11, color=_DARK)
-        self._draw_screen(figure.add_axes((0.02, 0.24, 0.385, 0.64)))
+        self._draw_screen(figure)
         self._draw_policy(figure.add_axes((0.02, 0.085, 0.385, 0.11)))
         self._draw_curves(figure)
         self._moving.append((figure, self._step))
@@ -86,12 +89,18 @@ class _Page:
         self._canvas.draw()
         self._background = self._canvas.copy_from_bbox(figure.bbox)
 
-    def _draw_screen(self, axes: Axes) -> None:
+    def _draw_screen(self, figure: Figure) -> None:
+        """The screen is pasted into the picture, as large as it fits; patches are drawn over it."""
         film = self._film
-        height, width = film.screens[0].shape[:2]
-        axes.set(xticks=[], yticks=[], aspect=height / width)
-        self._screen = axes.imshow(film.screens[0], extent=(0, 1, 1, 0), aspect=height / width, interpolation="nearest")
-        self._moving.append((axes, self._screen))
+        left, top, width, height = SCREEN
+        tall, wide = film.screens[0].shape[:2]
+        scale = min(width / wide, height / tall)
+        wide, tall = round(wide * scale), round(tall * scale)
+        left += (width - wide) // 2
+        self._place = left, top, wide, tall
+        axes = figure.add_axes((left / SIZE[0], 1 - (top + tall) / SIZE[1], wide / SIZE[0], tall / SIZE[1]))
+        axes.set(xticks=[], yticks=[], xlim=(0, 1), ylim=(1, 0))
+        axes.spines[:].set_color(_PALE)
         marked: list[tuple[float, float, float, float]] = []
         for hue, curve in zip(_cycle(film.curves), film.curves, strict=True):
             for patch in curve.patches:
@@ -99,9 +108,9 @@ class _Page:
                 marked.append(patch)
                 left, top, wide, high = patch
                 place = (left + inset, top + inset), wide - 2 * inset, high - 2 * inset
-                edge = Rectangle(*place, fill=False, edgecolor=hue, linewidth=2.2)
-                for artist in (Rectangle(*place, fill=False, edgecolor="white", linewidth=3.6), edge):
-                    self._moving.append((axes, axes.add_patch(artist)))
+                for colour, thick in (("white", 3.6), (hue, 2.2)):
+                    edge = Rectangle(*place, fill=False, edgecolor=colour, linewidth=thick)
+                    self._moving.append((axes, axes.add_patch(edge)))
 
     def _draw_policy(self, axes: Axes) -> None:
         film = self._film
@@ -114,7 +123,6 @@ class _Page:
             axes.tick_params(axis="x", rotation=90, labelsize=5.5, pad=1)
         axes.tick_params(axis="x", length=0)
         self._bars = list(axes.bar(range(n), film.policy[0], width=0.7))
-        self._taken = axes.plot([0], [0.04], marker="^", markersize=6, color=COLOURS[1], clip_on=False)[0]
         self._moving += [(axes, bar) for bar in self._bars]
 
     def _draw_curves(self, figure: Figure) -> None:
@@ -145,10 +153,11 @@ class _Page:
     def _draw_curve(self, axes: Axes, curve: Curve, hue: str) -> None:
         time = np.arange(len(curve.predicted))
         moved = self._now + axes.transData
-        drawn = [
-            *axes.plot(time, curve.happened, color=_GREY, linewidth=1.3, linestyle=(0, (3, 2)), transform=moved),
-            *axes.plot(time, curve.predicted, color=hue, linewidth=1.8, transform=moved),
-        ]
+        drawn: list[Artist] = []
+        if curve.happened is not None:
+            dashed = {"linewidth": 1.3, "linestyle": (0, (3, 2)), "color": _GREY}
+            drawn += axes.plot(time, curve.happened, **dashed, transform=moved)
+        drawn += axes.plot(time, curve.predicted, color=hue, linewidth=1.8, transform=moved)
         if curve.played_out is not None:
             dots = {"marker": "o", "markersize": 4.5, "linestyle": "", "markeredgecolor": "white", "color": hue}
             drawn += axes.plot(time, curve.played_out, **dots, markeredgewidth=0.6, transform=moved)
@@ -159,16 +168,23 @@ class _Page:
     def draw(self, t: int) -> np.ndarray:
         """The picture of step t."""
         film, taken = self._film, int(self._film.action[t])
-        self._screen.set_data(film.screens[t])
         self._now.clear().translate(-t, 0)
         for i, (bar, probability) in enumerate(zip(self._bars, film.policy[t], strict=True)):
             bar.set_height(max(float(probability), 0.02))
-            bar.set_color(COLOURS[1] if i == taken else _PALE)
+            bar.set_color(_TAKEN if i == taken else _PALE)
         self._step.set_text(f"step {t}     return {self._score[t]:g}     action {film.actions[taken].lower()}")
         self._canvas.restore_region(self._background)
+        self._paste(film.screens[t])
         for parent, artist in self._moving:
             parent.draw_artist(artist)
         return np.asarray(self._canvas.buffer_rgba())[..., :3]
+
+
+    def _paste(self, screen: np.ndarray) -> None:
+        left, top, width, height = self._place
+        how = Image.Resampling.NEAREST if screen.shape[1] <= width else Image.Resampling.BOX
+        resized = np.asarray(Image.fromarray(screen).resize((width, height), how))
+        np.asarray(self._canvas.buffer_rgba())[top : top + height, left : left + width, :3] = resized
 
 
 def _cycle(curves: Sequence[Curve]) -> list[str]:
@@ -176,8 +192,7 @@ def _cycle(curves: Sequence[Curve]) -> list[str]:
 
 
 def _limits(curve: Curve) -> tuple[float, float]:
-    shown = [curve.predicted, curve.happened, [] if curve.played_out is None else curve.played_out]
-    values = np.concatenate(shown)
+    values = np.concatenate([each for each in (curve.predicted, curve.happened, curve.played_out) if each is not None])
     values = values[np.isfinite(values)]
     low, high = (values.min(), values.max()) if len(values) else (0.0, 1.0)
     margin = 0.06 * (high - low) or 0.5

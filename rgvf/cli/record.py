@@ -17,7 +17,6 @@ from rgvf.cli.imports import import_modules
 from rgvf.cli.parsing import parse
 
 if TYPE_CHECKING:
-    from rgvf.analysis.film_page import Curve
     from rgvf.evaluation import Recording, Shown
     from rgvf.runs import TrainedAgent
 
@@ -63,10 +62,10 @@ def record(arguments: list[str]) -> None:
 
 def _record(options: _Options) -> None:
     from rgvf.analysis.film import check_suffix, write_film
-    from rgvf.analysis.film_page import Film
+    from rgvf.analysis.film_page import Curve, Film
     from rgvf.cli.terminal import bar
     from rgvf.evaluation import choose, record, shown
-    from rgvf.evaluation.shown import action_name
+    from rgvf.features import patch_of
     from rgvf.runs import load
 
     out = check_suffix(options.out or options.run / "film.mp4")
@@ -76,35 +75,37 @@ def _record(options: _Options) -> None:
     game = record(agent, options.steps, **how, save_every=options.play_out_every)
     predictions = given or choose(agent.networks, game.answers)
     with bar("playing saved games on") as report:
-        curves = _curves(agent, game, predictions, how, report)
-    actions = [action_name(name) for name in agent.spec.actions]
+        played_out = _play_out(agent, game, predictions, how, report)
+    curves = [Curve("value", game.value, game.true_return)]
+    for each in predictions:
+        happened = game.true_answers[each.task][:, each.node]
+        dots = played_out.get((each.task, each.node))
+        patches = tuple(patch for name in each.features if (patch := patch_of(name, agent.spec)) is not None)
+        answers = game.answers[each.task][:, each.node]
+        curves.append(Curve(each.title, answers, happened if dots is None else None, dots, patches))
     title = f"{agent.config.env}, {agent.config.agent.name}"
-    film = Film(title, game.screens, game.policy, actions, game.action, game.reward, curves)
+    film = Film(title, game.screens, game.policy, agent.spec.actions, game.action, game.reward, curves)
     with bar(f"writing {out}") as report:
         write_film(out, film, report=report)
     print(f"{out}: {len(game.screens)} steps, return {game.reward.sum():g}, after {agent.frames:,} frames of training")
 
 
-def _curves(
+def _play_out(
     agent: TrainedAgent, game: Recording, predictions: list[Shown], how: dict[str, Any], report: Callable[[float], None]
-) -> list[Curve]:
-    from rgvf.analysis.film_page import Curve
+) -> dict[tuple[str, int], np.ndarray]:
+    """True answers [T] of the predictions that name actions, by task and column; NaN where no game was saved."""
     from rgvf.environments.workers import WorkerError
     from rgvf.evaluation import play_out
-    from rgvf.features import patch_of
 
-    curves = [Curve("value", game.value, game.true_return)]
-    at = [saved.step for saved in game.saved]
-    for i, each in enumerate(predictions):
-        happened, dots = game.true_answers[each.task][:, each.node], None
-        if each.is_conditional and game.saved:
-            happened, dots = np.full_like(happened, np.nan), np.full_like(happened, np.nan)
-            try:
-                dots[at] = play_out(agent, game.saved, each.task, [each.node], **how)[:, 0]
-            except WorkerError as error:  # it cannot be restored
-                print(f"rgvf: no true answers of predictions that name actions: {error}", file=sys.stderr)
-                game = game._replace(saved=())
-        report((i + 1) / len(predictions))
-        patches = tuple(patch for name in each.features if (patch := patch_of(name, agent.spec)) is not None)
-        curves.append(Curve(each.title, game.answers[each.task][:, each.node], happened, dots, patches))
-    return curves
+    found: dict[tuple[str, int], np.ndarray] = {}
+    for task in agent.networks:
+        nodes = [each.node for each in predictions if each.task == task and each.is_conditional]
+        try:
+            answers = play_out(agent, game.saved, task, nodes, **how, report=report)
+        except WorkerError as error:  # the game cannot be restored
+            print(f"rgvf: no true answers of predictions that name actions: {error}", file=sys.stderr)
+            return {}
+        for column, node in enumerate(nodes if game.saved else ()):
+            found[task, node] = np.full(len(game.value), np.nan)
+            found[task, node][[saved.step for saved in game.saved]] = answers[:, column]
+    return found

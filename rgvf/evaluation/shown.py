@@ -84,18 +84,20 @@ def _some(
     wanted: int,
     kind: str | None = None,
 ) -> list[Shown]:
-    """The first candidates of a kind that are unlike those before; short questions are preferred."""
+    """The first candidates of a kind that are unlike those before; short questions about other features come first."""
     found: list[Shown] = []
-    for is_short in (True, False):
+    for choosy in (True, False):
         for task, node in candidates:
             if len(found) == wanted:
                 return found
-            others = [answers[each.task][:, each.node] for each in (*before, *found)]
-            if any(_correlation(answers[task][:, node], other) > SIMILAR for other in others):
+            others = [*before, *found]
+            if any(_correlation(answers[task][:, node], answers[o.task][:, o.node]) > SIMILAR for o in others):
                 continue
             question = _unrolled(networks[task], node)
-            if kind in (None, question.kind) and question.is_short in (True, is_short):
-                found.append(_shown(networks, task, node))
+            each = _shown(networks, task, node)
+            known = {name for other in others for name in other.features}
+            if kind in (None, question.kind) and (not choosy or question.is_short and known.isdisjoint(each.features)):
+                found.append(each)
     return found
 
 
@@ -179,6 +181,5 @@ def _terms(network: QuestionNetwork, weights: np.ndarray) -> Iterator[str]:
             sums.append(f"{'sum' if constant else 'discounted sum'} of {name}")
             gap = np.flatnonzero(weights[:, k] == 0)
             steps = steps[steps < gap.max(initial=-1)]
-        if len(steps):
-            yield name if len(steps) == 1 else f"{len(steps)} × {name}"
+        yield from [name] * len(steps)
     yield from sums
