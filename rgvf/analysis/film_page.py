@@ -25,8 +25,10 @@ SIZE = (960, 540)
 """Width and height of a picture in pixels, as even as a film needs them."""
 SCREEN = (20, 64, 370, 346)
 """Where the screen may be: left, top, width, height."""
-PAST, FUTURE = 70, 30
-"""Steps that are shown before and after now."""
+WINDOW = 100
+"""Steps that are shown; fewer where the film is shorter."""
+PAST = 0.7
+"""The part of them that is before now."""
 
 _GREY, _DARK, _PALE, _TAKEN = "#7F7F7F", "#333333", "#C9D6DF", COLOURS[4]
 _HUES = (_DARK, *(COLOURS[i] for i in (1, 0, 2, 3, 5, 7)))
@@ -128,12 +130,13 @@ class _Page:
     def _draw_curves(self, figure: Figure) -> None:
         film = self._film
         n = len(film.curves)
+        window = float(np.clip(len(film.screens), 20, WINDOW))
         top, bottom, gap = 0.87, 0.085, 0.055
         height = (top - bottom - gap * (n - 1)) / n
         for i, (hue, curve) in enumerate(zip(_cycle(film.curves), film.curves, strict=True)):
             axes = figure.add_axes((0.475, top - height - i * (height + gap), 0.505, height))
             axes.set_title(curve.title, fontsize=9.5, loc="left", color=hue, weight="bold", pad=3)
-            axes.set(xlim=(-PAST, FUTURE), ylim=_limits(curve))
+            axes.set(xlim=(-PAST * window, (1 - PAST) * window), ylim=_limits(curve))
             axes.yaxis.set_major_locator(MaxNLocator(2, min_n_ticks=2))
             axes.tick_params(labelsize=7.5, length=2, labelbottom=i == n - 1, color=_GREY, labelcolor=_GREY)
             axes.spines[["top", "right"]].set_visible(False)
@@ -161,7 +164,7 @@ class _Page:
         if curve.played_out is not None:
             dots = {"marker": "o", "markersize": 4.5, "linestyle": "", "markeredgecolor": "white", "color": hue}
             drawn += axes.plot(time, curve.played_out, **dots, markeredgewidth=0.6, transform=moved)
-        drawn.append(axes.axvspan(0, FUTURE, color="white", alpha=0.6, linewidth=0))
+        drawn.append(axes.axvspan(0, WINDOW, color="white", alpha=0.6, linewidth=0))
         drawn.append(axes.axvline(0, color=_DARK, linewidth=1))
         self._moving += [(axes, artist) for artist in drawn]
 

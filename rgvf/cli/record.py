@@ -33,9 +33,8 @@ class _Options:
     """Seed of the agent; the first of the run by default."""
     predictions: tuple[str, ...] = ()
     """Names of the prediction nodes to show; by default some whose answers vary most."""
-    play_out_every: int = 10
-    """Steps between two at which the game is saved and played on, for the true answers of predictions that name
-    actions; 0: never."""
+    play_out: int = 60
+    """Steps, evenly spread, from which the game is played on for the true answers of predictions that name actions."""
     greedy: bool = False
     """Take the most likely action instead of sampling from the policy."""
     sticky: float | None = None
@@ -46,8 +45,8 @@ class _Options:
     def __post_init__(self) -> None:
         if self.steps < 1:
             raise ValueError(f"steps must be at least 1, not {self.steps}")
-        if self.play_out_every < 0:
-            raise ValueError(f"play_out_every must be at least 0, not {self.play_out_every}")
+        if self.play_out < 0:
+            raise ValueError(f"play_out must be at least 0, not {self.play_out}")
 
 
 def record(arguments: list[str]) -> None:
@@ -72,10 +71,11 @@ def _record(options: _Options) -> None:
     agent = load(options.run, options.seed)
     given = shown(agent.networks, options.predictions)
     how = {"greedy": options.greedy, "sticky": options.sticky, "seed": options.games_seed}
-    game = record(agent, options.steps, **how, save_every=options.play_out_every)
+    game = record(agent, options.steps, **how, save=options.play_out > 0)
+    saved = game.saved[:: -(-len(game.saved) // max(options.play_out, 1)) or 1]
     predictions = given or choose(agent.networks, game.answers)
     with bar("playing saved games on") as report:
-        played_out = _play_out(agent, game, predictions, how, report)
+        played_out = _play_out(agent, game._replace(saved=saved), predictions, how, report)
     curves = [Curve("value", game.value, game.true_return)]
     for each in predictions:
         happened = game.true_answers[each.task][:, each.node]

@@ -44,7 +44,7 @@ class Recording(NamedTuple):
     true_return: np.ndarray
     """The discounted, clipped return that followed, as the value predicts it: [T]; bootstrapped in the same places."""
     saved: tuple[SavedGame, ...] = ()
-    """The game before some of the steps, for `play_out`."""
+    """The game before each step that is not a reset step, if that was wanted."""
 
 
 def record(
@@ -54,7 +54,7 @@ def record(
     greedy: bool = False,
     sticky: float | None = None,
     seed: int = 0,
-    save_every: int = 0,
+    save: bool = False,
 ) -> Recording:
     """Play one game, for at most so many steps.
 
@@ -64,7 +64,7 @@ def record(
         greedy: take the most likely action instead of sampling.
         sticky: probability that an action is repeated; by default as in training.
         seed: decides the game and the actions that are sampled.
-        save_every: save the game after every so many steps; 0: never.
+        save: save the game before every step, for `play_out`.
     """
     if steps < 1:
         raise ValueError(f"steps must be at least 1, not {steps}")
@@ -86,7 +86,7 @@ def record(
             action = int(sample(predicted["policy"][None], rng)[0])
             screen = game.render()
             is_reset_step = step.terminal or step.truncated
-            if save_every and t % save_every == 0 and not is_reset_step:
+            if save and not is_reset_step:
                 saved.append(SavedGame(t, game.save(), observation[0]))
             step = game.step(action)
             observations.append(observation[0])
