@@ -182,7 +182,6 @@ class _Page:
             parent.draw_artist(artist)
         return np.asarray(self._canvas.buffer_rgba())[..., :3]
 
-
     def _paste(self, screen: np.ndarray) -> None:
         left, top, width, height = self._place
         how = Image.Resampling.NEAREST if screen.shape[1] <= width else Image.Resampling.BOX

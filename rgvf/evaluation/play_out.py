@@ -1,8 +1,8 @@
-"""The true answers to "what if" questions: games are restored where they were saved, and played on as a question asks."""
+"""The true answers to "what if" questions: saved games are restored, and played on as a question asks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -49,7 +49,7 @@ def play_out(
     agent: TrainedAgent,
     saved: Sequence[SavedGame],
     task: str,
-    nodes: Sequence[int],
+    nodes: Iterable[int],
     *,
     samples: int = 4,
     greedy: bool = False,
@@ -73,8 +73,8 @@ def play_out(
         seed: decides the actions that are sampled.
         report: called with the fraction done.
     """
-    answers = np.zeros((len(saved), len(nodes)))
     unrolled = [plans(agent.networks[task], int(node), MAX_STEPS) for node in nodes]
+    answers = np.zeros((len(saved), len(unrolled)))
     answers[:, [not each for each in unrolled]] = np.nan
     jobs = [
         _Job(row, column, game, plan)

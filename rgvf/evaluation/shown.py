@@ -70,7 +70,9 @@ def _ranked(answers: Mapping[str, np.ndarray]) -> list[tuple[str, int]]:
     """Task and column of every answer that changes, those that vary most first; all where none changes."""
     spread = {task: values.std(0) for task, values in answers.items()}
     relative = {
-        (task, node): each / max(values.max(), 1e-12) for task, values in spread.items() for node, each in enumerate(values)
+        (task, node): each / max(values.max(), 1e-12)
+        for task, values in spread.items()
+        for node, each in enumerate(values)
     }
     living = [pair for pair, each in relative.items() if each > 1e-3] or list(relative)
     return sorted(living, key=lambda pair: -relative[pair])
@@ -96,7 +98,8 @@ def _some(
             question = _unrolled(networks[task], node)
             each = _shown(networks, task, node)
             known = {name for other in others for name in other.features}
-            if kind in (None, question.kind) and (not choosy or question.is_short and known.isdisjoint(each.features)):
+            is_fine = question.is_short and known.isdisjoint(each.features)
+            if kind in (None, question.kind) and (is_fine or not choosy):
                 found.append(each)
     return found
 
