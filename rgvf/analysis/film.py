@@ -8,7 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from rgvf.analysis.film_page import Film, pages
+from rgvf.analysis.film_page import Curve, Film, pages
+
+__all__ = ["Curve", "Film", "check_suffix", "write_film"]
 
 _COLOURS = 96  # of a GIF
 

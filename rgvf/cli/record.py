@@ -60,8 +60,7 @@ def record(arguments: list[str]) -> None:
 
 
 def _record(options: _Options) -> None:
-    from rgvf.analysis.film import check_suffix, write_film
-    from rgvf.analysis.film_page import Curve, Film
+    from rgvf.analysis.film import Curve, Film, check_suffix, write_film
     from rgvf.cli.terminal import bar
     from rgvf.evaluation import choose, record, shown
     from rgvf.features import patch_of

@@ -128,13 +128,13 @@ def _play(
     for t in range(lengths.max() + 1):
         predicted = agent.predict(observation)
         answers = np.asarray(predicted["answers"][task])
-        for i in np.flatnonzero(alive & (truncated | (lengths == t))):
+        for i in _where(alive & (truncated | (lengths == t))):
             total[i] += jobs[i].plan.open[t] @ answers[i, jobs[i].plan.nodes]
             alive[i] = False
         if not alive.any():
             break
         action = sample(np.asarray(predicted["policy"]), rng)
-        for i in np.flatnonzero(alive):
+        for i in _where(alive):
             wanted = jobs[i].plan.action[t]
             action[i] = action[i] if wanted == UNCONDITIONED else wanted
         games.send(action)
@@ -142,11 +142,15 @@ def _play(
         after = frames.push(step.observation, step.first).copy()
         reward = np.clip(step.reward, -clip, clip).astype(np.float32)
         found = np.asarray(features(Transition(*map(jnp.asarray, (observation, action, reward, after)))))
-        for i in np.flatnonzero(alive):
+        for i in _where(alive):
             total[i] += jobs[i].plan.feature[t] @ found[i]
         alive &= ~step.terminal
         observation, truncated = after, step.truncated.copy()
     return total
+
+
+def _where(condition: np.ndarray) -> list[int]:
+    return np.flatnonzero(condition).tolist()
 
 
 def sample(policy: np.ndarray, rng: np.random.Generator | None) -> np.ndarray:

@@ -56,7 +56,7 @@ def test_on_the_host_they_are_those_of_a_game_that_is_restored_by_hand(tmp_path)
     network = agent.networks["rgvf"]
     game = record(agent, steps=4, save=True)
     rng = np.random.default_rng(0)
-    nodes = rng.choice(np.arange(network.n_features, network.n_predictions), 4, replace=False)
+    nodes = rng.choice(np.arange(network.n_features, network.n_predictions), 4, replace=False).tolist()
     found = play_out(agent, game.saved, "rgvf", nodes, samples=2, greedy=True)
     features = agent.agent.task_states["rgvf"].features
     by_hand = make_game(config.env, 7)
@@ -67,7 +67,7 @@ def test_on_the_host_they_are_those_of_a_game_that_is_restored_by_hand(tmp_path)
         if steps == 0 or step.terminal:
             return 0.0
         condition = network.conditions[node]
-        action = agent.act(step.observation) if condition is None else condition
+        action = int(agent.act(step.observation)) if condition is None else condition
         after = by_hand.step(action)
         pair = (x.observation[None] for x in (step, after))
         before, following = map(jnp.asarray, pair)
