@@ -12,7 +12,7 @@ from rgvf.analysis.film_page import Curve, Film, pages
 
 __all__ = ["Curve", "Film", "check_suffix", "write_film"]
 
-_COLOURS = 96  # of a GIF
+_COLOURS = 64  # of a GIF
 
 
 def write_film(
@@ -44,11 +44,12 @@ def _write_gif(
 
     frames: list[Image.Image] = []
     first = np.array(next(images))
-    palette = Image.fromarray(first).quantize(_COLOURS)  # one for all, so that only what moves is written
+    # One palette for all, so that only what moves is written.
+    palette = Image.fromarray(first).quantize(_COLOURS, Image.Quantize.MAXCOVERAGE)
     for i, image in enumerate(itertools.chain([first], images), 1):
         frames.append(Image.fromarray(image).quantize(palette=palette, dither=Image.Dither.NONE))
         report(i / total)
-    frames[0].save(path, save_all=True, append_images=frames[1:], duration=1000 // speed, loop=0, optimize=False)
+    frames[0].save(path, save_all=True, append_images=frames[1:], duration=1000 // speed, loop=0)
     return path
 
 

@@ -79,7 +79,7 @@ def _record(options: _Options) -> None:
     for each in predictions:
         happened = game.true_answers[each.task][:, each.node]
         dots = played_out.get((each.task, each.node))
-        patches = tuple(patch for name in each.features if (patch := patch_of(name, agent.spec)) is not None)
+        patches = tuple({patch for name in each.features if (patch := patch_of(name, agent.spec)) is not None})
         answers = game.answers[each.task][:, each.node]
         curves.append(Curve(each.title, answers, happened if dots is None else None, dots, patches))
     title = f"{agent.config.env}, {agent.config.agent.name}"
