@@ -1,3 +1,5 @@
+import os
+
 import gymnasium
 import numpy as np
 import pytest
@@ -196,6 +198,6 @@ def test_drawing_needs_no_window_unless_the_user_wants_one(monkeypatch, mine, fo
     monkeypatch.delenv("PYGAME_HIDE_SUPPORT_PROMPT", raising=False)
     if mine:
         monkeypatch.setenv("SDL_VIDEODRIVER", mine)
-    make_game("gym/rgvf/Catch-v0", 0, render=True).close()
+    GymGame("rgvf/Catch-v0", 0, render=True).close()
     assert os.environ["SDL_VIDEODRIVER"] == found
     assert os.environ["PYGAME_HIDE_SUPPORT_PROMPT"] == "1"
