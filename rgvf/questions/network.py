@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from functools import cached_property
 from pathlib import Path
 
@@ -48,6 +49,11 @@ class QuestionNetwork(QuestionGraph):
         from rgvf.questions.draw import draw  # Matplotlib is slow to import
 
         return draw(self, path)
+
+    def _repr_svg_(self) -> str:
+        """The drawing, for notebooks."""
+        with tempfile.TemporaryDirectory() as folder:
+            return self.draw(Path(folder) / "network.svg").read_text(encoding="utf-8")
 
     def to_json(self) -> str:
         """The network as JSON, one node a line; numbers survive exactly."""
