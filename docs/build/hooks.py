@@ -65,6 +65,12 @@ def on_files(files, config):
     return files
 
 
+def on_page_markdown(markdown, page, config, files):
+    """Links to the notebook lead to its page."""
+    is_notebook = (Path(config.docs_dir) / page.file.src_path).with_suffix(".ipynb").exists()
+    return markdown if is_notebook else re.sub(r"\]\(([\w./-]+)\.ipynb\)", r"](\1.md)", markdown)
+
+
 def notebook_page(path):
     """Markdown of a notebook: its text, its code, and the pictures and words that it printed."""
     parts = []

@@ -1,0 +1,72 @@
+"""The site: every page is in its menu, every public name in its reference, and nothing comes from another host."""
+
+import ast
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+import rgvf
+from tests.test_architecture import PACKAGES, ROOT
+
+DOCS = ROOT / "docs"
+SETTINGS = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+
+
+def documented_constants(path: Path) -> set[str]:
+    """Names that a module assigns to, with a docstring below."""
+    found = set()
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    for node, below in zip(body, body[1:], strict=False):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        is_docstring = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+        found |= {target.id for target in targets if isinstance(target, ast.Name) and is_docstring}
+    return found
+
+
+def home(package: str, name: str) -> Path:
+    """The file of the module that a package imports a name from."""
+    tree = ast.parse((ROOT / "rgvf" / package / "__init__.py").read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and name in {alias.name for alias in node.names}:
+            return ROOT / (node.module.replace(".", "/") + ".py")
+    raise AssertionError(f"rgvf.{package} does not import {name}")
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_public_constants_are_documented(package):
+    """`test_architecture` checks functions and classes."""
+    module = importlib.import_module(f"rgvf.{package}")
+    constants = [name for name in module.__all__ if not callable(getattr(module, name))]
+    assert [name for name in constants if name not in documented_constants(home(package, name))] == []
+
+
+@pytest.mark.parametrize("package", ["", *PACKAGES])
+def test_every_package_has_a_page_of_the_reference(package):
+    name = f"rgvf.{package}".rstrip(".")
+    page = (DOCS / "api" / f"{package or 'rgvf'}.md").read_text(encoding="utf-8")
+    assert f"::: {name}\n" in page
+    # mkdocstrings takes a function that has the name of its module for the module, so the page names it.
+    for public in importlib.import_module(name).__all__:
+        homes = {"": {"train": "runs", "evaluate": "evaluation", "record": "evaluation"}.get(public), **{package: package}}
+        where = homes[package] if package else homes[""] or ""
+        if where and (ROOT / "rgvf" / where / f"{public}.py").exists():
+            assert f"::: rgvf.{where}.{public}.{public}\n" in page, f"{page} lacks {public}"
+
+
+def test_every_page_is_in_the_menu():
+    listed = set(re.findall(r"^\s+- ([\w/-]+\.md)$", SETTINGS, re.MULTILINE))
+    pages = {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")}
+    pages |= {f"{path.stem}.md" for path in DOCS.glob("*.ipynb")}
+    assert listed == pages
+
+
+def test_nothing_comes_from_another_host():
+    assert "font: false" in SETTINGS
+    for name in ("extra_javascript", "extra_css", "privacy", "social", "analytics", "http"):
+        assert name not in SETTINGS
+
+
+def test_all_names_of_the_front_are_of_a_package():
+    assert all(hasattr(rgvf, name) for name in rgvf.__all__)
