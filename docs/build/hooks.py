@@ -98,7 +98,9 @@ def on_post_build(config):
     """What was built."""
     pages = sorted(Path(config.site_dir).rglob("*.html"))
     text = {page: page.read_text(encoding="utf-8") for page in pages}
-    entries = {name for page in pages if page.parent.name == "api" for name in re.findall(r'id="(rgvf[^"]*)"', text[page])}
+    entries = {
+        name for page in pages if page.parent.name == "api" for name in re.findall(r'id="(rgvf[^"]*)"', text[page])
+    }
     for name, target in public_names():
         if not entries & {name, target.path}:
             log.warning("%s is public and has no entry in the API pages", name)
