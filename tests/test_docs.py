@@ -168,10 +168,11 @@ def test_notebook(path, folder):
     names, drawn = {"__name__": "notebook"}, 0
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         if cell["cell_type"] == "code":
-            tree = ast.parse("".join(cell["source"]))
-            last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
-            exec(compile(tree, path.name, "exec"), names)
-            shown = eval(compile(ast.Expression(last.value), path.name, "eval"), names) if last else None
+            *body, last = ast.parse("".join(cell["source"])).body
+            if not isinstance(last, ast.Expr):
+                body, last = [*body, last], None
+            exec(compile(ast.Module(body, []), path.name, "exec"), names)
+            shown = last and eval(compile(ast.Expression(last.value), path.name, "eval"), names)
             drawn += "<svg" in getattr(shown, "_repr_svg_", str)()
     plt.close("all")
     assert drawn == 2
