@@ -29,7 +29,7 @@ check: .venv/ready ## Style and types.
 	$(BIN)/basedpyright
 
 docs: .venv-docs/ready ## The site, into site/. It needs no network once .venv-docs is there.
-	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --quiet --strict
+	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict # not --quiet: it hides warnings from --strict
 	@echo "Built: site/index.html"
 
 lock: .venv/ready ## Choose the newest versions again.
