@@ -69,3 +69,8 @@ def test_nothing_comes_from_another_host():
     assert "font: false" in SETTINGS
     for name in ("extra_javascript", "extra_css", "privacy", "social", "analytics", "http"):
         assert name not in SETTINGS
+
+
+def test_the_build_is_strict():
+    """`mkdocs build --quiet` would hide warnings from --strict."""
+    assert "mkdocs build --strict" in (ROOT / "Makefile").read_text(encoding="utf-8")
