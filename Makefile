@@ -1,8 +1,10 @@
 # Everything sets itself up: a virtual environment in .venv with the locked versions, nothing outside this folder.
 PYTHON ?= python3
 BIN := .venv/bin
+COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+  --no-emit-find-links --custom-compile-command "make lock" --upgrade
 
-.PHONY: demo test test-fast test-slow check lock clean
+.PHONY: demo test test-fast test-slow check docs lock clean
 
 demo: .venv/ready ## The main job in a small form: two minutes on two cores.
 	@rm -rf runs/demo
@@ -26,13 +28,17 @@ check: .venv/ready ## Style and types.
 	$(BIN)/ruff format --check
 	$(BIN)/basedpyright
 
+docs: .venv-docs/ready ## The site, into site/. It needs no network once .venv-docs is there.
+	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict # not --quiet: it hides warnings from --strict
+	@echo "Built: site/index.html"
+
 lock: .venv/ready ## Choose the newest versions again.
 	$(BIN)/pip install --quiet uv
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	  --no-emit-find-links --group dev --output-file requirements.lock --custom-compile-command "make lock" --upgrade pyproject.toml
+	$(COMPILE) --group dev --output-file requirements.lock pyproject.toml
+	$(COMPILE) --group pyproject.toml:docs --output-file requirements-docs.lock
 
 clean:
-	rm -rf .venv
+	rm -rf .venv .venv-docs site
 
 .venv/ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "rgvf needs Python 3.11 or newer; say which with: make PYTHON=python3.12")'
@@ -40,4 +46,10 @@ clean:
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
+	@touch $@
+
+.venv-docs/ready: requirements-docs.lock
+	@echo "Setting up .venv-docs (half a minute, once) …"
+	@$(PYTHON) -m venv .venv-docs
+	@.venv-docs/bin/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements-docs.lock
 	@touch $@

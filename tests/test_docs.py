@@ -1,44 +1,146 @@
-"""What the documentation says to type works."""
+"""What the pages of the documentation say to type works.
 
+Every block of Python or shell on a page is run, in order, in one folder. A block of Python that begins with the name of
+a file, `# mine.py`, is that file. A comment before a block says what is different about it:
+
+    <!-- test: skip -->            it is not run: it installs rgvf
+    <!-- test: parse -->           its commands are parsed and checked, but train nothing
+    <!-- test: --frames 320 -->    its commands get these options
+    <!-- test: needs torch -->     it is run where the module is installed
+"""
+
+import ast
 import json
 import math
 import re
 import shlex
-import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 import rgvf
+from rgvf.cli import main
+from rgvf.cli.options import config_of, option_type
+from rgvf.cli.parsing import parse
+from rgvf.features import KINDS
+from rgvf.networks import REPRESENTATIONS
+from rgvf.studies import STUDIES
 from rgvf.tasks import TASKS
-from tests.cli.command import words
 
 ROOT = Path(__file__).parent.parent
-PAGE = (ROOT / "docs/new-task.md").read_text(encoding="utf-8")
+DOCS = ROOT / "docs"
+PAGES = sorted(
+    str(path.relative_to(DOCS))
+    for path in DOCS.rglob("*.md")
+    if path.relative_to(DOCS).parts[0] not in ("api", "results", "notebook.md")
+)
+BLOCK = re.compile(r"(?:<!-- test: ([^\n]*) -->\n)?```(\w*)\n(.*?)```", re.DOTALL)
+FILE = re.compile(r"# (\w+)\.py\n")
+
+
+def blocks(page):
+    """(mark, language, text) of each block of code."""
+    return BLOCK.findall((DOCS / page).read_text(encoding="utf-8"))
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder with the files of the page: blocks of code that begin with the name of a file."""
-    for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
-        if match := re.match(r"# (\w+\.py)\n", block):
-            (tmp_path / match[1]).write_text(block, encoding="utf-8")
-    known = dict(TASKS)
+    """An empty folder to run a page in; what the page makes known to rgvf is forgotten afterwards."""
+    registries = [TASKS, KINDS, REPRESENTATIONS, STUDIES]
+    known = [dict(each) for each in registries]
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     yield tmp_path
-    sys.modules.pop("inverse_dynamics", None)
-    TASKS.clear()
-    TASKS.update(known)
+    for registry, before in zip(registries, known, strict=True):
+        registry.clear()
+        registry.update(before)
+
+
+@pytest.fixture
+def run_page(folder, monkeypatch, capsys):
+    """Runs the blocks of a page; returns the names that its Python has defined."""
+
+    def run(page):
+        names = {"__name__": "page"}
+        for mark, language, text in blocks(page):
+            if mark == "skip" or (mark.startswith("needs ") and find_spec(mark.removeprefix("needs ")) is None):
+                continue
+            if language == "sh":
+                for command in commands(text):
+                    assert command[0] == "rgvf", f"{page}: {command}"
+                    if mark == "parse":
+                        assert command[1] == "train"
+                        config_of(parse(option_type(), command[2:], "rgvf train"))
+                        continue
+                    options = shlex.split(mark) if mark.startswith("--") else []
+                    assert main([*command[1:], *options]) == 0, capsys.readouterr().err
+            elif language == "python" and (file := FILE.match(text)):
+                (folder / f"{file[1]}.py").write_text(text, encoding="utf-8")
+                monkeypatch.delitem(sys.modules, file[1], raising=False)
+            elif language == "python":
+                exec(compile(text, page, "exec"), names)
+        return names
+
+    return run
+
+
+def commands(text):
+    """The commands of a block of shell, as lists of words."""
+    lines = (shlex.split(line, comments=True) for line in text.replace("\\\n", " ").splitlines())
+    return [line for line in lines if line]
+
+
+def test_the_tests_see_every_page():
+    assert len(PAGES) >= 10
+    for page in PAGES:
+        for mark, language, text in blocks(page):
+            assert language in ("python", "sh"), f"{page} has a block that is not marked as Python or shell"
+            assert not mark or mark in ("skip", "parse") or mark.startswith(("--", "needs ")), f"{page}: {mark}"
+            if language == "python":
+                ast.parse(text)
+
+
+def test_what_the_pages_print(folder, capsys):
+    """Comments below a print are what it prints."""
+    pattern = re.compile(r"^print\((.*)\)\n((?:# .*\n)+)", re.MULTILINE)
+    checked = 0
+    for page in ("get-started.md", "questions.md"):
+        names = {}
+        for _, language, text in blocks(page)[: 3 if page == "questions.md" else 2]:
+            if language == "python":
+                exec(compile(text, page, "exec"), names)
+                for expression, comment in pattern.findall(text):
+                    expected = " ".join(line.removeprefix("# ") for line in comment.splitlines())
+                    assert str(eval(expression, names)) == expected
+                    checked += 1
+    assert checked == 3
+
+
+PYTHON_ONLY = ("index.md", "pytorch.md")
+
+
+@pytest.mark.loose_promotion
+@pytest.mark.unchecked_types
+@pytest.mark.parametrize("page", PYTHON_ONLY)
+def test_page(page, run_page):
+    run_page(page)
 
 
 @pytest.mark.medium
-def test_the_page_on_new_tasks(folder):
-    names = {"__name__": "example"}
-    for block in re.findall(r"```python\n(?!# \w+\.py)(.*?)```", PAGE, re.DOTALL):
-        exec(block, names)
+@pytest.mark.loose_promotion
+@pytest.mark.unchecked_types
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in (*PYTHON_ONLY, "extending/task.md")])
+def test_page_that_trains(page, run_page):
+    run_page(page)
+
+
+@pytest.mark.medium
+def test_the_page_on_new_tasks(folder, run_page):
+    run_page("extending/task.md")
     lines = (folder / "runs/inverse-dynamics/metrics.jsonl").read_text().splitlines()
     losses = [json.loads(line)["inverse-dynamics/loss"] for line in lines]
     assert losses[-1] < losses[0] < 1.2 * math.log(3)
@@ -51,18 +153,31 @@ def test_the_page_on_new_tasks(folder):
     assert network.describe(network.predictions[0]).startswith("following the policy")
     with pytest.raises(ValueError, match=r"smoothing must be in \[0, 1\), not 1"):
         type(agent.config.agent.auxiliary[0])(smoothing=1)  # pyright: ignore[reportCallIssue]
+    (task,) = json.loads((folder / "runs/inverse/config.json").read_text())["agent"]["tasks"]
+    assert task == {"task": "inverse-dynamics", "smoothing": 0.1}
+
+
+NOTEBOOKS = sorted(DOCS.glob("*.ipynb"))
 
 
 @pytest.mark.medium
-def test_the_command_line_with_a_new_task(folder):
-    (command,) = re.findall(r"```sh\npython (.*?)\n```", PAGE, re.DOTALL)
-    arguments = [*shlex.split(command), "--hidden", "8", "--out", "run"]
-    done = subprocess.run([sys.executable, *arguments], cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    (task,) = json.loads((folder / "run/config.json").read_text())["agent"]["tasks"]
-    assert task == {"task": "inverse-dynamics", "smoothing": 0.1}
-    shown = subprocess.run(
-        [sys.executable, arguments[0], "train", "--help"], cwd=folder, capture_output=True, text=True
-    )
-    assert "--inverse-dynamics.smoothing FLOAT" in shown.stdout
-    assert "Share of the target that is spread evenly over all actions." in words(shown.stdout)
+@pytest.mark.loose_promotion
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+def test_notebook(path, folder):
+    """The cells run in order, and a network at the end of a cell can be drawn."""
+    names, drawn = {"__name__": "notebook"}, 0
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        if cell["cell_type"] == "code":
+            *body, last = ast.parse("".join(cell["source"])).body
+            if not isinstance(last, ast.Expr):
+                body, last = [*body, last], None
+            exec(compile(ast.Module(body, []), path.name, "exec"), names)
+            shown = last and eval(compile(ast.Expression(last.value), path.name, "eval"), names)
+            drawn += "<svg" in getattr(shown, "_repr_svg_", str)()
+    plt.close("all")
+    assert drawn == 2
+
+
+def test_notebooks_stay_small():
+    assert NOTEBOOKS
+    assert all(path.stat().st_size < 150_000 for path in NOTEBOOKS)

@@ -20,6 +20,7 @@ from rgvf.tasks import Metrics, Task, View
 from rgvf.trajectory import Trajectory
 
 REPRESENTATION = "representation"
+"""The name of the representation among an agent's modules."""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 import tyro
 
 from rgvf.cli.errors import CommandError, command_errors
+from rgvf.cli.imports import import_modules
 from rgvf.cli.parsing import parse
 
 Config = TypeVar("Config")
@@ -16,6 +17,7 @@ USAGE = """\
 usage: rgvf study NAME [options]   run a study, draw its figures, check the paper's claims
        rgvf study NAME --help      list its options
        rgvf study list             list the names
+       --import MODULE, before all else, imports a module of yours that adds studies
 
 The studies:"""
 
@@ -31,6 +33,7 @@ class _Options(Generic[Config]):
 
 def study(arguments: list[str]) -> None:
     """Run the command."""
+    _, arguments = import_modules(arguments)
     if not arguments:
         raise CommandError("which study? 'rgvf study list' lists them.")
     name, *options = arguments

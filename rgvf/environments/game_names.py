@@ -15,8 +15,10 @@ VideoPinball WizardOfWor Zaxxon
 """
 
 ATARI_GAMES = tuple(_NAMES.split())
+"""The 49 Atari games of the paper: atari/NAME."""
 
 MINATAR_GAMES = ("Asterix", "Breakout", "Freeway", "Seaquest", "SpaceInvaders")
+"""The five games of MinAtar: minatar/NAME."""
 
 FRAME_CAP = 108_000
 """A game is truncated after this many frames: half an hour of play at 60 frames a second."""

@@ -4,9 +4,10 @@ from rgvf.features.basic import Constant, Reward, Touch
 from rgvf.features.feature import Feature, Features, Paddable, Selected
 from rgvf.features.pixels import PixelChange
 from rgvf.features.random import RandomLinear, RandomPatches
-from rgvf.features.registry import make_features, patch_of, random_kind
+from rgvf.features.registry import KINDS, make_features, patch_of, random_kind
 
 __all__ = [
+    "KINDS",
     "Constant",
     "Feature",
     "Features",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from rgvf.features.basic import Constant, Reward
@@ -32,15 +32,16 @@ def _random_linear(spec: EnvironmentSpec, n: int, seed: int, scale: float) -> Fe
     return RandomLinear(key_for(seed, Purpose.FEATURES), spec.observation_shape, n)
 
 
-KINDS: Mapping[str, Make] = {
+KINDS: dict[str, Make] = {
     "reward": lambda spec, n, seed, scale: Reward(),
     "constant": lambda spec, n, seed, scale: Constant(),
     "random-patches": _random_patches,
     "random-linear": _random_linear,
     "pixel-change": lambda spec, n, seed, scale: PixelChange(spec.image_shape("pixel-change"), spec.is_stacked),
 }
-"""What makes the features KIND/0, KIND/1, …, or the one feature KIND where it is in `SINGLE`."""
+"""What makes the features KIND/0, KIND/1, …, of (spec, number of features, seed, scale). Add your own kinds here."""
 SINGLE = ("reward", "constant")
+"""Kinds of which there is one feature, KIND."""
 
 
 def make_features(names: Sequence[str], spec: EnvironmentSpec, seed: int, scale: float = DEFAULT_SCALE) -> Feature:

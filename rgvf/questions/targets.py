@@ -14,7 +14,9 @@ import numpy as np
 from rgvf.questions.graph import QuestionGraph
 
 UNCONDITIONED = -1
+"""The condition of a node that has none, in `EdgeTable.condition`."""
 NEVER = -2
+"""The condition of a node of the padding, in `EdgeTable.condition`: it never learns."""
 # A node with more edges than this is summed in several rounds, so that it does not widen every other node's row.
 MAX_WIDTH = 8
 

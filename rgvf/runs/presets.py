@@ -14,6 +14,7 @@ from rgvf.runs.config import RunConfig
 from rgvf.tasks import ActorCriticSettings, TaskSettings
 
 AUTO = "auto"
+"""The name that chooses a preset by the environment."""
 MINATAR_RATES = {
     "a2c": 4e-3,
     "rgvf-stop-gradient": 8e-3,
@@ -66,6 +67,7 @@ PRESETS: Mapping[str, Preset] = {
         {"frames": 500_000, "steps": 5, "rms_epsilon": 1e-10, "clip_rewards": 0.0, "hidden": 128},
     ),
 }
+"""The presets, by name."""
 
 
 def choose_preset(env: str) -> str:

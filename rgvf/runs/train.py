@@ -73,7 +73,9 @@ def resume(
     Args:
         out: the run's folder.
         config: the run's own by default; another one may only have more frames, and other settings in `MAY_CHANGE`.
-        progress, should_stop, environment: as for `train`.
+        progress: as for `train`.
+        should_stop: as for `train`.
+        environment: as for `train`.
 
     Raises:
         RunError: there is no such run, or something broke.
@@ -110,7 +112,8 @@ def train_together(
     Args:
         runs: the configuration of each run, by its folder.
         listeners: one for each run; nothing is shown by default.
-        should_stop, environment: as for `train`.
+        should_stop: as for `train`.
+        environment: as for `train`.
 
     Raises:
         ValueError: the runs do not share an environment in JAX, actors, steps and clip_rewards; or a folder holds

@@ -1,6 +1,52 @@
 """Studies: what is trained, what is drawn, which claims are checked."""
 
-from rgvf.studies.base import Conclusion, FolderError, Study, StudyListener, run_study, some_of
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from rgvf.studies.base import (
+    Claim,
+    Conclusion,
+    Curves,
+    FolderError,
+    Study,
+    StudyConfig,
+    StudyFolder,
+    StudyListener,
+    beats,
+    falls,
+    matches,
+    run_study,
+    some_of,
+    write_curves,
+)
 from rgvf.studies.registry import STUDIES, find_study
 
-__all__ = ["STUDIES", "Conclusion", "FolderError", "Study", "StudyListener", "find_study", "run_study", "some_of"]
+if TYPE_CHECKING:
+    from rgvf.studies.runs import RunsConfig, RunsStudy
+
+__all__ = [
+    "STUDIES",
+    "Claim",
+    "Conclusion",
+    "Curves",
+    "FolderError",
+    "RunsConfig",
+    "RunsStudy",
+    "Study",
+    "StudyConfig",
+    "StudyFolder",
+    "StudyListener",
+    "beats",
+    "falls",
+    "find_study",
+    "matches",
+    "run_study",
+    "some_of",
+    "write_curves",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("RunsConfig", "RunsStudy"):  # they import JAX, which the list of studies does not need
+        return getattr(import_module("rgvf.studies.runs"), name)
+    raise AttributeError(f"module 'rgvf.studies' has no attribute {name!r}")

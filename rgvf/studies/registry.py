@@ -20,6 +20,7 @@ STUDIES = {
         "MinAtar's Breakout, the search for the learning rates of the two studies above",
     ),
 }
+"""The module of each study, and a line about it. Add your own here."""
 
 
 def find_study(name: str) -> Study:
