@@ -179,7 +179,10 @@ def _render_modes(env: gymnasium.Env[Any, Any]) -> list[str]:
 
 def _hint(id: str, error: Exception) -> str:
     known = [name for name in gymnasium.registry if "/" not in name or "/" in id]
-    return suggestion(id.split(":")[-1], known, n=3) or _sentence(error)
+    if near := suggestion(id.split(":")[-1], known, n=3):
+        return near
+    package = "" if ":" in id else f" If a package brings it, write gym/PACKAGE:{id}."
+    return _sentence(error) + package
 
 
 def _sentence(error: Exception) -> str:

@@ -64,7 +64,7 @@ PRESETS: Mapping[str, Preset] = {
     ),
     "vectors": Preset(
         "observations that are vectors, such as those of classic control",
-        {"frames": 500_000, "steps": 5, "rms_epsilon": 1e-10, "clip_rewards": 0.0, "hidden": 128},
+        {"frames": 600_000, "actors": 32, "steps": 10, "learning_rate": 2e-3, "clip_rewards": 0.0, "hidden": 128},
     ),
 }
 """The presets, by name."""
