@@ -69,10 +69,17 @@ def stop_after(calls: int) -> Callable[[], bool]:
 
 
 class Listener:
-    """A listener that shows nothing and keeps warnings."""
+    """A listener that shows nothing and keeps messages and warnings."""
 
     def __init__(self) -> None:
         self.warnings: list[str] = []
+        self.messages: list[str] = []
+
+    def say(self, message: str) -> None:
+        self.messages.append(message)
+
+    def wait(self, what: str) -> None:
+        self.messages.append(what)
 
     def warn(self, message: str) -> None:
         self.warnings.append(message)

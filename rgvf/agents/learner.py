@@ -125,7 +125,7 @@ def _update_group(
     new_modules, new_optimiser_states = dict(agent.modules), dict(agent.optimiser_states)
     for each in group:
         touched = _touched(each, agent.modules)
-        metrics[f"{each.name}/gradient_norm"] = optax.global_norm(_touched(each, gradients))
+        metrics[f"{each.name}/gradient_norm"] = optax.tree.norm(_touched(each, gradients))
         with jax.numpy_dtype_promotion("standard"):  # Optax converts types on purpose
             updates, new_optimiser_states[each.name] = each.optimiser.update(
                 _touched(each, gradients), agent.optimiser_states[each.name], _parameters(touched)

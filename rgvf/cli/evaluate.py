@@ -11,7 +11,7 @@ import numpy as np
 import tyro
 
 from rgvf.accelerate import use_fast_convolutions
-from rgvf.atomic import write_atomically
+from rgvf.atomic import remove_temporary_files, write_atomically
 from rgvf.cli.errors import command_errors
 from rgvf.cli.imports import import_modules
 from rgvf.cli.parsing import parse
@@ -78,6 +78,7 @@ def _evaluate(options: _Options) -> None:
             mean, error = scores.mean(), scores.std(ddof=1) / np.sqrt(len(scores)) if len(scores) > 1 else 0.0
             row = f"{seed:5} {sticky:7.2f} {len(scores):6} {mean:10.2f} {error:9.2f} {np.median(scores):10.2f}"
             print(f"{row}   {agent.frames:,} frames", flush=True)
+    remove_temporary_files(options.run)
     kept = _other_results(options.run / "evaluation.json", results)
     text = json.dumps({"env": config.env, "results": [*kept, *results]})
     write_atomically(options.run / "evaluation.json", text + "\n")

@@ -82,5 +82,5 @@ def sticky_option(agent: TrainedAgent, sticky: float | None) -> dict[str, Any]:
 def _games(agent: TrainedAgent, options: dict[str, Any], seeds: list[int], processes: int) -> Workers | DeviceGames:
     environment = find_environment(agent.config.env, agent.environment, **options)
     if environment is None:
-        return Workers(agent.config.env, seeds, processes or None, **options)
+        return Workers(agent.config.env, seeds, processes or None, imports=agent.config.imports, **options)
     return DeviceGames(environment, seeds, MAX_STEPS)

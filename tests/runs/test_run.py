@@ -33,7 +33,7 @@ def test_stopped_and_resumed_ends_bit_identical(request, tmp_path, whole, config
 def test_a_damaged_newest_checkpoint_is_reported_and_the_one_before_used(cartpole, tmp_path):
     out = tmp_path / "run"
     assert train(CARTPOLE, out, progress=False, should_stop=stop_after(50)).frames < CARTPOLE.frames
-    newest, _ = RunFolder(out).checkpoints()
+    newest, *_ = RunFolder(out).checkpoints()
     newest.write_bytes(newest.read_bytes()[:-100])
     listener = Listener()
     assert resume(out, CARTPOLE, progress=listener).frames == CARTPOLE.frames
