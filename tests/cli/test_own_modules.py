@@ -17,22 +17,20 @@ TINY = ["--agent", "a2c", "--hidden", "8", "--actors", "2", "--steps", "5", "--f
 ODD = "tests.environments.odd_gym"
 MODULE = '''
 import gymnasium
-from dataclasses import dataclass
-from typing import ClassVar
-import rgvf.tasks
-from rgvf.tasks import RandomQuestions
+
 
 class Slow(gymnasium.Wrapper):
     """A wrapper that changes nothing."""
 
-gymnasium.register("Mine/Pole-v0", entry_point="gymnasium.envs.classic_control:CartPoleEnv", max_episode_steps=30)
+
+if "Mine/Pole-v0" not in gymnasium.registry:
+    gymnasium.register("Mine/Pole-v0", entry_point="gymnasium.envs.classic_control:CartPoleEnv", max_episode_steps=30)
 '''
 TASK = '''
 from dataclasses import dataclass
 from typing import ClassVar
 
 import jax.numpy as jnp
-import rgvf
 from rgvf.networks import Head
 from rgvf.tasks import register
 
