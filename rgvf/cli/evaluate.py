@@ -91,5 +91,5 @@ def _other_results(path: Path, results: list[dict[str, Any]]) -> list[dict[str, 
         settings = [name for name in results[0] if name != "returns"]
         again = [[each[name] for name in settings] for each in results]
         return [each for each in found if [each[name] for name in settings] not in again]
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return []

@@ -112,7 +112,7 @@ def _check_imports(data: Mapping[str, Any]) -> None:
     """ValueError where the run needs modules that are not imported: a file must not decide what code runs."""
     env, imports = data.get("env"), data.get("imports", [])
     wanted = [*(imports if isinstance(imports, list) else []), *(needed_modules(env) if isinstance(env, str) else ())]
-    missing = [str(each) for each in wanted if each not in sys.modules]
+    missing = [each for each in wanted if isinstance(each, str) and each not in sys.modules]
     if missing:
         options = " ".join(f"--import {each}" for each in dict.fromkeys(missing))
         raise ValueError(f"it runs code of other modules; if you trust them, add {options} (in Python: import them)")

@@ -122,7 +122,7 @@ def read_curves(path: Path, config: RunConfig) -> Curves:
     """
     try:
         curves = _curves(path, config) if RunFolder(path).metrics_are_intact() else None
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         curves = None
     if curves is None:
         damaged = f"{path / 'metrics.jsonl'} has lost lines or was changed"
