@@ -225,7 +225,6 @@ def _kind(space: gymnasium.Space[Any]) -> str:
     return type(space).__name__
 
 
-
 def _flattener(space: gymnasium.Space[Any]) -> Flatten | None:
     """What makes a vector of an observation, or None where it is an array already.
 

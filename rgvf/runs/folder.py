@@ -129,7 +129,7 @@ class RunFolder:
         return path.exists() and path.stat().st_size > 0
 
     def cut_metrics(self, length: int) -> tuple[int, int]:
-        """Remove what was written after a checkpoint; returns the length, less where lines are missing, and checksum."""
+        """Remove what was written after a checkpoint; returns length (less if lines are missing) and checksum."""
         self._close_metrics()
         with (self.path / "metrics.jsonl").open("a+b") as file:
             file.seek(0)

@@ -65,6 +65,6 @@ def relative_error(
     """
     kept = jnp.where(learns, target, 0.0)
     total, squares, count = jnp.sum(kept, (0, 1)), jnp.sum(kept**2, (0, 1)), jnp.sum(learns, (0, 1))
-    spread = jnp.sum(squares - total**2 / jnp.maximum(count, 1))  # one pass over the targets
+    spread = jnp.sum(squares - total**2 / jnp.maximum(count, 1).astype(total.dtype))  # one pass over the targets
     steps = math.prod(target.shape[:-1])
     return jnp.where(spread > 0, jnp.sqrt(2 * steps * loss / jnp.where(spread > 0, spread, 1.0)), 0.0)

@@ -74,7 +74,11 @@ def test_a_run_with_modules_of_the_user_needs_them_imported(tmp_path):
     (tmp_path / "mine.py").write_text(MODULE)
     made = rgvf_in(tmp_path, "train", "--import", "mine", "--env", "gym/Mine/Pole-v0", *TINY, "--out", "run")
     assert made.returncode == 0, made.stderr
-    for command in (["train", "--resume", "run"], ["evaluate", "run", "--games", "2"], ["record", "run", "--steps", "3"]):
+    for command in (
+        ["train", "--resume", "run"],
+        ["evaluate", "run", "--games", "2"],
+        ["record", "run", "--steps", "3"],
+    ):
         refused = rgvf_in(tmp_path, *command)
         assert refused.returncode == 1
         assert refused.stderr.startswith("rgvf: run holds no run that can be read: it runs code of other modules;")

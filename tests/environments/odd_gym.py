@@ -174,8 +174,9 @@ def made_by_a_function(render_mode=None):
 
 
 makers: dict[str, Any] = {"Odd": _Odd, "Function": made_by_a_function}
-kinds = (Fails, Exits, Imports, Forgetful, Continuous, Nested, Words, Broken, Drawn, Hangs, HangsAtStart, NoStart, Quits)
-for kind in (*kinds, Strange, KilledWhenMade, QuitsInWorkers, NoSpaces):
+kinds: list[Any] = [Fails, Exits, Imports, Forgetful, Continuous, Nested, Words, Broken, Drawn, Hangs, HangsAtStart]
+kinds += [NoStart, Quits, Strange, KilledWhenMade, QuitsInWorkers, NoSpaces]
+for kind in kinds:
     makers[kind.__name__] = kind
 for name, maker in makers.items():
     gymnasium.register(f"Odd/{name}-v0", entry_point=maker)
