@@ -198,7 +198,7 @@ def _read_spaces(id: str, env: gymnasium.Env[Any, Any]) -> tuple[EnvironmentSpec
         return _spaces(id, env)
     except (ValueError, KeyboardInterrupt):
         raise
-    except BaseException as error:  # an environment may lack spaces, or fail when it is asked for them
+    except BaseException as error:  # an environment may lack spaces, or fail when they are read
         raise ValueError(f"the spaces of {id} cannot be read: {one_line(error)}") from error
 
 
