@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from rgvf.evaluation import evaluate, record
     from rgvf.runs import RunConfig, RunError, TrainedAgent, load, preset, resume, train, train_together
 
-__version__ = "0.2.0"
+    __version__: str
 
 _PACKAGES = {
     "agents": ("AgentConfig", "Learner"),
@@ -54,6 +54,7 @@ _PACKAGES = {
     "runs": ("RunConfig", "RunError", "TrainedAgent", "load", "preset", "resume", "train", "train_together"),
     "studies": (),
     "tasks": (),
+    "version": ("__version__",),
 }
 _HOMES = {name: package for package, names in _PACKAGES.items() for name in names}
 
@@ -85,4 +86,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*__all__, *_PACKAGES]
+    return sorted({*__all__, *_PACKAGES} - {"version"})

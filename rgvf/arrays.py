@@ -17,7 +17,7 @@ def named_arrays(tree: Any) -> dict[str, np.ndarray]:
 
 
 def fill(template: Any, arrays: Mapping[str, np.ndarray]) -> Any:
-    """A pytree like the template, with the arrays that `named_arrays` gave.
+    """A pytree like the template, which may have shapes in place of arrays, with what `named_arrays` gave.
 
     Raises:
         ValueError: the arrays do not belong to such a tree.
@@ -36,6 +36,7 @@ def fill(template: Any, arrays: Mapping[str, np.ndarray]) -> Any:
 
 
 def raw(leaf: Any) -> Any:
-    """A leaf as an array of numbers: random keys as the integers that they hold."""
-    is_key = isinstance(leaf, jax.Array) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
-    return jax.random.key_data(leaf) if is_key else leaf
+    """A leaf as an array of numbers, or the shape of one: random keys as the integers that they hold."""
+    if not isinstance(leaf, jax.Array | jax.ShapeDtypeStruct) or not jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+        return leaf
+    return jax.random.key_data(leaf) if isinstance(leaf, jax.Array) else jax.eval_shape(jax.random.key_data, leaf)

@@ -24,6 +24,8 @@ class Purpose(IntEnum):
     """Actions of `record`."""
     GAMES = 5
     """Environments in JAX that are evaluated or recorded."""
+    PLAYING_OUT = 6
+    """Actions of `play_out`."""
 
 
 class GamePurpose(IntEnum):
@@ -31,6 +33,7 @@ class GamePurpose(IntEnum):
 
     TRAINING = 1
     EVALUATION = 2
+    PLAYING_OUT = 3
 
 
 def key_for(seed: int, purpose: Purpose) -> Key[Array, ""]:

@@ -20,6 +20,7 @@ ROOT = Path(__file__).parent.parent
 FILES = sorted((ROOT / "rgvf").rglob("*.py"))
 LAYERS = [
     *("errors", "spec", "seeding", "messages", "settings", "trajectory", "arrays", "atomic", "signals", "accelerate"),
+    "version",
     *("questions", "features", "networks", "tasks", "agents", "environments", "loops", "runs", "evaluation"),
     *("analysis", "studies", "cli"),
 ]

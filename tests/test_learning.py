@@ -9,20 +9,18 @@ from rgvf.agents import AgentConfig
 from rgvf.evaluation import evaluate
 from rgvf.runs import RunConfig, load, train
 from rgvf.tasks import PixelControlSettings, RandomQuestions
+from tests.helpers import Listener
 
 SOLVED = sum(0.95**ball for ball in range(1, 6)) - (1 - 0.95**5)
 """4.07: return of an agent that catches 95 of 100 balls, of five at most and until the first miss."""
 RANDOM = -0.5
 
 
-class NoWarnings:
+class NoWarnings(Listener):
     """A listener that fails on warnings."""
 
     def warn(self, message):
         raise AssertionError(message)
-
-    def progress(self, frames, total, speed, lines):
-        pass
 
 
 @pytest.mark.medium

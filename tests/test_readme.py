@@ -52,7 +52,7 @@ def test_every_example_runs(tmp_path):
 
 def test_every_command_is_understood():
     found = list(commands())
-    assert {arguments[0] for arguments in found} == {"train", "evaluate", "record", "study"}
+    assert {arguments[0] for arguments in found} == {"train", "evaluate", "record", "plot", "compare", "study"}
     for command, *arguments in found:
         if command == "train" and "--resume" not in arguments:
             config = config_of(parse(option_type(), arguments, "rgvf train"))

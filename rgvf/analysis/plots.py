@@ -1,165 +1,182 @@
-"""Figures of results, by Matplotlib without its global state."""
+"""Figures of learning curves and of agents over games, by Matplotlib without its global state."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal
 
+import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import EngFormatter, MaxNLocator
+from matplotlib.ticker import EngFormatter
 
-from rgvf.analysis.statistics import line_of_best_fit, standard_error
+from rgvf.analysis.statistics import standard_error
+from rgvf.analysis.styles import GREY, Style, agent_style
 
-# Okabe and Ito's colours, distinct for colour-blind readers too.
+# Okabe and Ito's colours, for films: what they show beside a game is no agent's line.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C8C00", "#7F7F7F")
+Band = Literal["error", "range"]
+"""What the band around a line is: its standard error over seeds, or from the lowest to the highest seed."""
+_BANDS = {"error": "standard error", "range": "range"}
+_MARKS = 9
+"""Marks on a line, where its style has any."""
 
 
-Curves = Mapping[str, tuple[Sequence[float], np.ndarray]]
-"""A label mapped to (frames, values [seeds, points])."""
+@dataclass(frozen=True)
+class Line:
+    """One line of a figure: the mean over seeds."""
 
+    label: str
+    frames: Sequence[int]
+    values: np.ndarray
+    """[seeds, points]"""
+    style: Style
 
-def learning_curves(path: Path, curves: Curves, title: str, y_label: str, log: bool = False) -> Path:
-    """Mean and standard error over seeds against frames."""
-    figure = Figure(figsize=(8.4, 4.2), layout="constrained")
-    axes = figure.add_subplot()
-    _plot_curves(axes, curves, dict(zip(curves, _cycle(len(curves)), strict=True)), log)
-    if log:
-        axes.set_yscale("log")
-    axes.set(xlabel="frames", ylabel=y_label)
-    figure.suptitle(title, fontsize=11)
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
-    figure.savefig(path, dpi=150)
-    return path
+    def band(self, kind: Band) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper end at each point."""
+        if kind == "range":
+            return self.values.min(0), self.values.max(0)
+        mean, error = self.values.mean(0), standard_error(self.values)
+        return mean - error, mean + error
 
 
 def learning_panels(
-    path: Path, panels: Mapping[str, Curves], title: str, y_label: str, columns: int = 3, level: float | None = None
-) -> Path:
-    """Learning curves in one panel for each game; a label has the same colour in all of them.
+    paths: Sequence[Path],
+    panels: Mapping[str, Sequence[Line]],
+    y_label: str,
+    title: str = "",
+    *,
+    columns: int = 3,
+    log: bool = False,
+    level: tuple[str, float] | None = None,
+    band: Band = "error",
+) -> list[Path]:
+    """Lines in one panel for each game; the legend says what bands are, and how many seeds there are.
 
-    `level`: a dashed line across all panels.
+    Args:
+        paths: of the files, .png or .svg.
+        panels: by title.
+        log: a logarithmic axis for the values.
+        level: name and height of a dotted line across all panels.
     """
-    labels = list(dict.fromkeys(label for curves in panels.values() for label in curves))
-    colours = dict(zip(labels, _cycle(len(labels)), strict=True))
     columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
-    beside = 3.0 if columns * rows == len(panels) else 0.0  # for the legend, where no panel is left for it
-    figure = Figure(figsize=(4.2 * columns + beside, 3.1 * rows), layout="constrained")
+    legend, heading = _legend([line for lines in panels.values() for line in lines], band)
+    if level is not None:
+        legend.append(Line2D([], [], color=GREY, linestyle=":", label=level[0]))
+    width, height = (5.6, 4.2) if len(panels) == 1 else (4.2, 3.1)
+    widest = max(len(text) for text in (*heading.split("\n"), *(str(each.get_label()) for each in legend)))
+    beside = 0.9 + 0.068 * widest if columns * rows == len(panels) else 0.0  # where no panel is left for the legend
+    figure = Figure(
+        figsize=(width * columns + beside, max(height * rows, 0.5 + 0.19 * len(legend))), layout="constrained"
+    )
     grid = list(figure.subplots(rows, columns, squeeze=False).flat)
-    for axes, (name, curves) in zip(grid, panels.items(), strict=False):
-        _plot_curves(axes, curves, colours)
-        _line_across(axes, level)
+    for axes, (name, lines) in zip(grid, panels.items(), strict=False):
+        _plot_lines(axes, lines, log, band)
+        if level is not None:
+            axes.axhline(level[1], color=GREY, linestyle=":", linewidth=1.4)
         axes.set_title(name, fontsize=10)
     for axes in grid[len(panels) :]:
         axes.axis("off")
-    lines = [Line2D([], [], color=colours[label], linestyle=_dash(i), label=label) for i, label in enumerate(labels)]
-    if not beside:
-        grid[len(panels)].legend(handles=lines, loc="center left", frameon=False, fontsize=9)
+    look: Any = {"handles": legend, "title": heading, "frameon": False, "fontsize": 9, "title_fontsize": 9}
+    look |= {"alignment": "left", "handlelength": 3.2}
+    if beside:
+        figure.legend(loc="outside right center", **look)
     else:
-        figure.legend(handles=lines, loc="outside right center", frameon=False, fontsize=9)
+        grid[len(panels)].legend(loc="center left", **look)
     figure.supxlabel("frames", fontsize=10)
     figure.supylabel(y_label, fontsize=10)
-    figure.suptitle(title, fontsize=11)
-    figure.savefig(path, dpi=150)
-    return path
+    if title:
+        figure.suptitle(title, fontsize=11)
+    return save(figure, paths)
 
 
-class Scatter(NamedTuple):
-    """Points, and the position of a vertical line."""
-
-    x: np.ndarray
-    y: np.ndarray
-    mark: float
-
-
-def scatter_panels(
-    path: Path, panels: Mapping[str, Scatter], title: str, y_label: str, level: float | None = None
-) -> Path:
-    """Points with their line of best fit, side by side on one scale; `level`: a dashed line across all."""
-    figure = Figure(figsize=(max(8.0, 3.2 * len(panels)), 3.1), layout="constrained")  # a title needs its room
-    grid = figure.subplots(1, len(panels), squeeze=False, sharey=True)[0]
-    for axes, (name, points) in zip(grid, panels.items(), strict=True):
-        axes.scatter(points.x, points.y, color=COLOURS[0], s=22, zorder=3)
-        axes.axvline(points.mark, color="#7F7F7F", linewidth=1)
-        _line_across(axes, level)
-        if len(set(points.x)) > 1:
-            slope, height = line_of_best_fit(points.x, points.y)
-            ends = np.array([points.x.min(), points.x.max()])
-            axes.plot(ends, slope * ends + height, color=COLOURS[1], linewidth=1.6)
-        axes.set_xlabel(name)
-        if np.all(points.x == np.round(points.x)):
-            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        _plain(axes)
-    grid[0].set_ylabel(y_label)
-    figure.suptitle(title, fontsize=11)
-    figure.savefig(path, dpi=150)
-    return path
+def save(figure: Figure, paths: Sequence[Path]) -> list[Path]:
+    """Write a figure to files, .png or .svg; the same figure gives the same bytes."""
+    with matplotlib.rc_context({"svg.hashsalt": "rgvf", "svg.fonttype": "none"}):
+        for path in paths:
+            figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
+    return list(paths)
 
 
-def intervals(path: Path, found: Mapping[str, tuple[float, float, float]], title: str, x_label: str) -> Path:
-    """A value with the ends of its interval (low, value, high) for each label, one below the other."""
-    figure = Figure(figsize=(7.2, 0.8 + 0.32 * len(found)), layout="constrained")
-    axes = figure.add_subplot()
-    for row, (low, value, high) in enumerate(found.values()):
-        axes.plot([low, high], [row, row], color=COLOURS[0], linewidth=5, alpha=0.35, solid_capstyle="butt")
-        axes.plot([value], [row], color=COLOURS[0], marker="|", markersize=12, markeredgewidth=2)
-    axes.set_yticks(range(len(found)), list(found))
-    axes.invert_yaxis()
-    axes.set_xlabel(x_label)
-    _plain(axes)
-    figure.suptitle(title, fontsize=11)
-    figure.savefig(path, dpi=150)
-    return path
-
-
-def _line_across(axes: Axes, level: float | None) -> None:
-    if level is not None:
-        axes.axhline(level, color="#000000", linestyle="--", linewidth=1)
-
-
-def _plain(axes: Axes) -> None:
+def plain(axes: Axes) -> None:
+    """A faint grid, and no frame above and to the right."""
     axes.grid(alpha=0.25, linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _plot_curves(axes: Axes, curves: Curves, colours: Mapping[str, str], log: bool = False) -> None:
-    order = list(colours)
-    for label, (frames, values) in curves.items():
-        mean, error, colour = values.mean(0), standard_error(values), colours[label]
-        axes.plot(frames, mean, color=colour, label=label, linewidth=1.6, linestyle=_dash(order.index(label)))
-        floor = mean.min() / 2 if log else -np.inf
-        axes.fill_between(frames, np.maximum(mean - error, floor), mean + error, color=colour, alpha=0.2, linewidth=0)
+def _legend(lines: Sequence[Line], band: Band) -> tuple[list[Line2D], str]:
+    """An entry for each label, and what the lines are. A label whose lines have several colours is grey."""
+    by_label: dict[str, list[Line]] = {}
+    for line in lines:
+        by_label.setdefault(line.label, []).append(line)
+    seeds = {label: sorted({len(line.values) for line in each}) for label, each in by_label.items()}
+    counts = sorted({n for each in seeds.values() for n in each})
+    entries: list[Line2D] = []
+    for label, each in by_label.items():
+        style, several = each[0].style, len({line.style.colour for line in each}) > 1
+        shown = label if len(counts) == 1 else f"{label} ({'–'.join(map(str, seeds[label]))})"
+        look = _look(style._replace(colour=GREY, marker="") if several else style)
+        entries.append(Line2D([], [], label=shown, **look))
+    if counts == [1]:
+        return entries, "one seed"
+    of = f"{counts[0]} seeds" if len(counts) == 1 else "seeds (how many)"
+    return entries, f"line: mean of {of}\nband: {'± ' * (band == 'error')}{_BANDS[band]}"
+
+
+def _look(style: Style) -> dict[str, Any]:
+    dash = (0, (3.2, 1.6)) if style.dash == "--" else "-"
+    fill = "white" if style.dash == "--" else style.colour
+    marks = {"marker": style.marker, "markersize": 5, "markerfacecolor": fill} if style.marker else {}
+    return {"color": style.colour, "linestyle": dash, "linewidth": 1.6, **marks}
+
+
+def _plot_lines(axes: Axes, lines: Sequence[Line], log: bool, band: Band) -> None:
+    for i, line in enumerate(lines):
+        mean, colour, frames = line.values.mean(0), line.style.colour, np.asarray(line.frames)
+        every = max(1, len(frames) // _MARKS)
+        axes.plot(frames, mean, markevery=(i * every // max(1, len(lines)), every), **_look(line.style))
+        if len(line.values) > 1:
+            low, high = line.band(band)
+            floor = mean.min() / 2 if log else -np.inf
+            alpha = 0.2 if line.style.dash == "-" else 0.1
+            axes.fill_between(frames, np.maximum(low, floor), high, color=colour, alpha=alpha, linewidth=0)
+    if log:
+        axes.set_yscale("log")
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
-    _plain(axes)
+    plain(axes)
 
 
-def _dash(i: int) -> Literal["-", "--"]:
-    """Where colours come round again, lines are dashed."""
-    return "-" if i // len(COLOURS) % 2 == 0 else "--"
+def intervals(
+    path: Path, panels: Mapping[str, Mapping[str, tuple[float, float, float]]], title: str, x_label: str, level: float
+) -> Path:
+    """A value with the ends of its interval (low, value, high) for each agent, the highest first.
 
-
-def heat_maps(path: Path, maps: Mapping[str, np.ndarray], title: str, columns: int = 4) -> Path:
-    """Square maps [rows, columns] side by side on one colour scale, that of the first."""
-    rows = -(-len(maps) // columns)
-    figure = Figure(figsize=(2.1 * columns + 0.8, 2.25 * rows + 0.5), layout="constrained")
-    grid = figure.subplots(rows, columns, squeeze=False)
-    first = next(iter(maps.values()))
-    image = None
-    for axes, (label, values) in zip(grid.flat, maps.items(), strict=False):
-        image = axes.imshow(values, cmap="viridis", vmin=first.min(), vmax=first.max())
-        axes.set_title(label, fontsize=10)
-    for axes in grid.flat:
-        axes.axis("off")
-    if image is not None:
-        figure.colorbar(image, ax=grid, label="value", shrink=0.8, pad=0.02, extend="both")
+    Each panel has its own agents, one below the other; all share one axis, with a line at `level`. Filled points are
+    agents that are trained end to end. Where the ends are NaN only the value is drawn.
+    """
+    sizes = [len(found) for found in panels.values()]
+    figure = Figure(figsize=(7.2, 1.0 + 0.3 * sum(sizes) + 0.35 * len(panels)), layout="constrained")
+    grid = figure.subplots(len(panels), 1, squeeze=False, sharex=True, height_ratios=[n + 0.6 for n in sizes])[:, 0]
+    for axes, (name, found) in zip(grid, panels.items(), strict=True):
+        ordered = sorted(found.items(), key=lambda each: each[1][1], reverse=True)
+        for row, (agent, (low, value, high)) in enumerate(ordered):
+            style = agent_style(agent)
+            fill = "white" if style.dash == "--" else style.colour
+            axes.plot([low, high], [row, row], color=style.colour, linewidth=2.5, solid_capstyle="butt")
+            axes.plot(
+                [value], [row], color=style.colour, marker=style.marker or "o", markersize=7, markerfacecolor=fill
+            )
+        axes.set_yticks(range(len(found)), [agent for agent, _ in ordered])
+        axes.set_ylim(len(found) - 0.5, -0.5)
+        axes.axvline(level, color=GREY, linestyle=":", linewidth=1.4, zorder=0)
+        axes.set_title(name, fontsize=10, loc="left")
+        plain(axes)
+    grid[-1].set_xlim(left=min(0.0, grid[-1].get_xlim()[0]))
+    grid[-1].set_xlabel(x_label)
     figure.suptitle(title, fontsize=11)
-    figure.savefig(path, dpi=150)
-    return path
-
-
-def _cycle(n: int) -> list[str]:
-    return [COLOURS[i % len(COLOURS)] for i in range(n)]
+    return save(figure, [path])[0]

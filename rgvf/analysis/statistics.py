@@ -8,9 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+NOTHING = "–"
+"""In tables, for what the data does not tell."""
+RESAMPLES = 10_000
+
 
 class Estimate(NamedTuple):
-    """A mean over seeds and its standard error (0 where there is one seed only)."""
+    """A mean over seeds and its standard error (NaN where there is one seed only)."""
 
     mean: float
     standard_error: float
@@ -22,9 +26,55 @@ def estimate(samples: np.ndarray) -> Estimate:
 
 
 def standard_error(samples: np.ndarray) -> np.ndarray:
-    """Standard error of the mean along the first axis."""
+    """Standard error of the mean along the first axis; NaN where there is one sample, which says nothing about it."""
     n = len(samples)
-    return np.asarray(np.std(samples, axis=0, ddof=1) / math.sqrt(n)) if n > 1 else np.zeros(np.shape(samples)[1:])
+    return (
+        np.asarray(np.std(samples, axis=0, ddof=1) / math.sqrt(n)) if n > 1 else np.full(np.shape(samples)[1:], np.nan)
+    )
+
+
+def show(value: float, digits: int) -> str:
+    """A number for a table."""
+    return f"{value:,.{digits}f}" if math.isfinite(value) else NOTHING
+
+
+def show_estimate(samples: np.ndarray, digits: int = 1) -> str:
+    """Mean ± standard error for a table."""
+    mean, error = estimate(samples)
+    return f"{show(mean, digits)} ± {show(error, digits)}"
+
+
+def final(values: np.ndarray) -> np.ndarray:
+    """The mean over the last tenth of the points, which smooths the noise of single updates: [seeds].
+
+    Points that are NaN do not count; the result is NaN where all are.
+    """
+    late = values[:, -max(1, values.shape[1] // 10) :]
+    there = ~np.isnan(late)
+    count = there.sum(1)
+    return np.where(count > 0, np.where(there, late, 0.0).sum(1) / np.maximum(count, 1), np.nan)
+
+
+def mean_interval(samples: np.ndarray) -> tuple[float, float]:
+    """A 95 % bootstrap interval for the mean; NaN where there are fewer than two samples."""
+    return _interval_of_means(samples)
+
+
+def difference_interval(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
+    """A 95 % bootstrap interval for the mean of b minus that of a, each resampled on its own."""
+    return _interval_of_means(b, a)
+
+
+def _interval_of_means(samples: np.ndarray, base: np.ndarray | None = None) -> tuple[float, float]:
+    if len(samples) < 2 or (base is not None and len(base) < 2):
+        return math.nan, math.nan
+    rng = np.random.default_rng(0)
+    means = _resampled_means(rng, samples)
+    return interval(means if base is None else means - _resampled_means(rng, base))
+
+
+def _resampled_means(rng: np.random.Generator, samples: np.ndarray) -> np.ndarray:
+    return samples[rng.integers(len(samples), size=(RESAMPLES, len(samples)))].mean(1)
 
 
 def clearly_lower(a: np.ndarray, b: np.ndarray) -> bool:

@@ -49,6 +49,8 @@ def evaluate(arguments: list[str]) -> None:
 
 
 def _evaluate(options: _Options) -> None:
+    from rgvf.analysis import estimate, show
+    from rgvf.environments.registry import takes_option
     from rgvf.evaluation import evaluate
     from rgvf.evaluation.evaluate import sticky_option
     from rgvf.runs import RunFolder, load
@@ -57,12 +59,13 @@ def _evaluate(options: _Options) -> None:
     seeds = config.all_seeds if options.seed is None else [options.seed]
     usual = {"atari": 0.25, "minatar": 0.1}.get(config.env.partition("/")[0], 0.0)
     modes = sorted({0.0, usual if options.sticky is None else options.sticky})
+    can_stick = takes_option(config.env, "sticky")
     results = []
     for seed in seeds:
         agent = load(options.run, seed)
         sticky_option(agent, options.sticky)  # a wrong one is refused before any game is played
         if not results:
-            print(f"{'seed':>5} {'sticky':>7} {'games':>6} {'mean':>10} {'± error':>9} {'median':>10}   after")
+            print(_row("seed", "sticky" if can_stick else "", "games", "mean", "± error", "median", "after"))
         for sticky in modes:
             scores = evaluate(agent, options.games, sticky=sticky, greedy=options.greedy, seed=options.games_seed)
             results.append(
@@ -75,13 +78,22 @@ def _evaluate(options: _Options) -> None:
                     "returns": scores.tolist(),
                 }
             )
-            mean, error = scores.mean(), scores.std(ddof=1) / np.sqrt(len(scores)) if len(scores) > 1 else 0.0
-            row = f"{seed:5} {sticky:7.2f} {len(scores):6} {mean:10.2f} {error:9.2f} {np.median(scores):10.2f}"
-            print(f"{row}   {agent.frames:,} frames", flush=True)
+            mean, error = estimate(scores)
+            stuck = f"{sticky:.2f}" if can_stick else ""
+            middle = show(float(np.median(scores)), 2)
+            after = f"{agent.frames:,} frames{', greedy actions' * options.greedy}"
+            row = _row(str(seed), stuck, str(len(scores)), show(mean, 2), show(error, 2), middle, after)
+            print(row, flush=True)
     remove_temporary_files(options.run)
     kept = _other_results(options.run / "evaluation.json", results)
     text = json.dumps({"env": config.env, "results": [*kept, *results]})
     write_atomically(options.run / "evaluation.json", text + "\n")
+
+
+def _row(seed: str, sticky: str, games: str, mean: str, error: str, median: str, after: str) -> str:
+    """A row of the table; without the column of sticky actions where it is empty."""
+    column = f"{sticky:>7} " if sticky else ""
+    return f"{seed:>5} {column}{games:>6} {mean:>10} {error:>9} {median:>10}   {after}"
 
 
 def _other_results(path: Path, results: list[dict[str, Any]]) -> list[dict[str, Any]]:

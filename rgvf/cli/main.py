@@ -6,11 +6,11 @@ import os
 import sys
 from collections.abc import Sequence
 
-from rgvf import __version__
 from rgvf.cli.errors import CommandError
 from rgvf.messages import unknown
+from rgvf.version import __version__
 
-COMMANDS = ("train", "evaluate", "record", "study")
+COMMANDS = ("train", "evaluate", "record", "plot", "compare", "study")
 USAGE = """\
 rgvf: learn state representations from random questions about the future.
 
@@ -19,6 +19,8 @@ usage:
   rgvf train --resume DIR                        resume a run
   rgvf evaluate DIR                              play whole games with a trained agent
   rgvf record DIR                                make a film of a game, with what the agent predicts
+  rgvf plot DIR…                                 draw learning curves of runs, with bands over seeds
+  rgvf compare DIR…                              print a table of runs, with intervals over seeds
   rgvf study list                                list the paper's studies
   rgvf study NAME                                run a study, draw its figures, check the paper's claims
   rgvf --version                                 print the version
@@ -65,6 +67,14 @@ def _dispatch(arguments: list[str]) -> int:
             from rgvf.cli.record import record
 
             record(options)
+        case ["plot", *options]:
+            from rgvf.cli.plot import plot
+
+            plot(options)
+        case ["compare", *options]:
+            from rgvf.cli.compare import compare
+
+            compare(options)
         case [command, *_]:
             raise CommandError(f"{unknown('command', command, COMMANDS)} 'rgvf --help' explains them.")
         case _:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import tyro
 
 from rgvf.accelerate import use_fast_convolutions
@@ -14,7 +17,8 @@ from rgvf.cli.imports import import_modules
 from rgvf.cli.parsing import parse
 
 if TYPE_CHECKING:
-    from rgvf.questions import QuestionNetwork
+    from rgvf.evaluation import Recording, Shown
+    from rgvf.runs import TrainedAgent
 
 
 @dataclass(frozen=True)
@@ -28,17 +32,21 @@ class _Options:
     seed: int | None = None
     """Seed of the agent; the first of the run by default."""
     predictions: tuple[str, ...] = ()
-    """Names of the prediction nodes to show; three discounted sums by default."""
+    """Names of the prediction nodes to show; by default some whose answers vary most."""
+    play_out: int = 60
+    """Steps, evenly spread, from which the game is played on for the true answers of predictions that name actions."""
     greedy: bool = False
     """Take the most likely action instead of sampling from the policy."""
     sticky: float | None = None
     """Probability that a sticky action is repeated (Atari and MinAtar); by default as in training."""
-    game_seed: int = 0
+    games_seed: int = 0
     """Random seed of the game and of the actions that are sampled."""
 
     def __post_init__(self) -> None:
         if self.steps < 1:
             raise ValueError(f"steps must be at least 1, not {self.steps}")
+        if self.play_out < 0:
+            raise ValueError(f"play_out must be at least 0, not {self.play_out}")
 
 
 def record(arguments: list[str]) -> None:
@@ -52,39 +60,51 @@ def record(arguments: list[str]) -> None:
 
 
 def _record(options: _Options) -> None:
-    from rgvf.analysis.film import check_suffix, write_film
+    from rgvf.analysis.film import Curve, Film, check_suffix, write_film
     from rgvf.cli.terminal import bar
-    from rgvf.evaluation import record
+    from rgvf.evaluation import choose, record, shown
+    from rgvf.features import patch_of
     from rgvf.runs import load
 
     out = check_suffix(options.out or options.run / "film.mp4")
     agent = load(options.run, options.seed)
-    chosen = _choose(agent.networks, options.predictions)
-    game = record(agent, options.steps, greedy=options.greedy, sticky=options.sticky, seed=options.game_seed)
-    curves = {"value": (game.value, game.true_return)}
-    for (task, node), title in chosen.items():
-        curves[title] = (game.answers[task][:, node], game.true_answers[task][:, node])
+    given = shown(agent.networks, options.predictions)
+    how = {"greedy": options.greedy, "sticky": options.sticky, "seed": options.games_seed}
+    game = record(agent, options.steps, **how, save=options.play_out > 0)
+    saved = game.saved[:: -(-len(game.saved) // max(options.play_out, 1)) or 1]
+    predictions = given or choose(agent.networks, game.answers)
+    with bar("playing saved games on") as report:
+        played_out = _play_out(agent, game._replace(saved=saved), predictions, how, report)
+    curves = [Curve("value", game.value, game.true_return)]
+    for each in predictions:
+        happened = game.true_answers[each.task][:, each.node]
+        dots = played_out.get((each.task, each.node))
+        patches = tuple({patch for name in each.features if (patch := patch_of(name, agent.spec)) is not None})
+        answers = game.answers[each.task][:, each.node]
+        curves.append(Curve(each.title, answers, happened if dots is None else None, dots, patches))
+    title = f"{agent.config.env}, {agent.config.agent.name}"
+    film = Film(title, game.screens, game.policy, agent.spec.actions, game.action, game.reward, curves)
     with bar(f"writing {out}") as report:
-        write_film(out, game.screens, game.policy, agent.spec.actions, curves, report=report)
+        write_film(out, film, report=report)
     print(f"{out}: {len(game.screens)} steps, return {game.reward.sum():g}, after {agent.frames:,} frames of training")
 
 
-def _choose(networks: dict[str, QuestionNetwork], names: tuple[str, ...]) -> dict[tuple[str, int], str]:
-    """Task and column of each prediction to show, and its title."""
-    if not networks:
-        if names:
-            raise ValueError("this agent has no question network, so it makes no predictions")
-        return {}
-    chosen: dict[tuple[str, int], str] = {}
-    for name in names or _some_sums(next(iter(networks.values()))):
-        task = next((task for task, network in networks.items() if name in network.predictions), None)
-        if task is None:
-            raise ValueError(f"there is no prediction node {name!r}; the run's questions*.json name them")
-        chosen[task, networks[task].index[name]] = f"{name}: {networks[task].describe(name)}"
-    return chosen
+def _play_out(
+    agent: TrainedAgent, game: Recording, predictions: list[Shown], how: dict[str, Any], report: Callable[[float], None]
+) -> dict[tuple[str, int], np.ndarray]:
+    """True answers [T] of the predictions that name actions, by task and column; NaN where no game was saved."""
+    from rgvf.environments.workers import WorkerError
+    from rgvf.evaluation import play_out
 
-
-def _some_sums(network: QuestionNetwork) -> tuple[str, ...]:
-    """Three predictions without a condition; any three where there are none."""
-    plain = [n for n, condition in zip(network.predictions, network.conditions, strict=True) if condition is None]
-    return tuple(plain[:: max(1, len(plain) // 3)][:3]) or network.predictions[:3]
+    found: dict[tuple[str, int], np.ndarray] = {}
+    for task in agent.networks:
+        nodes = [each.node for each in predictions if each.task == task and each.is_conditional]
+        try:
+            answers = play_out(agent, game.saved, task, nodes, **how, report=report)
+        except WorkerError as error:  # the game cannot be restored
+            print(f"rgvf: no true answers of predictions that name actions: {error}", file=sys.stderr)
+            return {}
+        for column, node in enumerate(nodes if game.saved else ()):
+            found[task, node] = np.full(len(game.value), np.nan)
+            found[task, node][[saved.step for saved in game.saved]] = answers[:, column]
+    return found

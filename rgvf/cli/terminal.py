@@ -8,8 +8,8 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
+from rgvf.cli.tables import make_console, print_table
 from rgvf.signals import GracefulStop
 from rgvf.studies import Conclusion, some_of
 
@@ -18,9 +18,6 @@ MARKS = {
     False: "[red]does not hold[/]",
     None: "[yellow]not checked (needs all its variants and two seeds)[/]",
 }
-
-FILE_WIDTH = 160
-"""Columns of a table that is printed into a file."""
 
 
 class StudyProgress:
@@ -89,18 +86,9 @@ def bar(title: str) -> Iterator[Callable[[float], None]]:
 
 def print_conclusion(conclusion: Conclusion, out: Path) -> None:
     """The table, the claims and the files of a study."""
-    console = Console(highlight=False, soft_wrap=True)
-    if not console.is_terminal:
-        console.width = FILE_WIDTH
-    header, *rows = conclusion.table
-    table = Table(box=None, pad_edge=False)
-    table.add_column(header[0], min_width=min(20, max(len(row[0]) for row in conclusion.table)), overflow="fold")
-    for column in header[1:]:
-        table.add_column(column, justify="right", overflow="fold")
-    for row in rows:
-        table.add_row(*row)
+    console = make_console()
     console.print()
-    console.print(table)
+    print_table(console, conclusion.table)
     if conclusion.legend:
         console.print(f"\n{conclusion.legend}")
     if conclusion.claims:

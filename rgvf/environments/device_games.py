@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -22,6 +22,10 @@ _COLOURS = np.array(
      [250, 140, 60], [80, 220, 220], [240, 120, 170], [160, 160, 160]],
     np.float32,
 )  # fmt: skip
+
+
+SavedGames: TypeAlias = tuple[Any, TimeSteps]
+"""What `DeviceGames.save` gives."""
 
 
 class DeviceGames:
@@ -65,6 +69,19 @@ class DeviceGames:
         """What the last actions gave."""
         return self._steps
 
+    def save(self) -> SavedGames:
+        """The environments' states and newest time steps. What is random in a game does not belong to them."""
+        return self._state, self._steps
+
+    def restore(self, saved: Sequence[SavedGames]) -> TimeSteps:
+        """Continue from what `save` gave, of n games in all; what is random from here on is of this object's seeds."""
+        states, steps = zip(*saved, strict=True)
+        self._state = jax.tree.map(lambda *parts: jnp.concatenate(parts), *states)
+        self._steps = TimeSteps._make(np.concatenate(parts) for parts in zip(*steps, strict=True))
+        if len(self._steps.reward) != self.n:
+            raise ValueError(f"there are {self.n} games, but {len(self._steps.reward)} saved states")
+        return self._steps
+
     def close(self) -> None:
         """Nothing but memory is held."""
 
@@ -94,6 +111,10 @@ class DeviceGame:
     def _only(self, steps: TimeSteps) -> TimeStep:
         self.current = TimeStep(steps.observation[0], *(array[0].item() for array in steps[1:]))
         return self.current
+
+    def save(self) -> SavedGames:
+        """The state of the game, to be restored by `DeviceGames`."""
+        return self._games.save()
 
     def render(self) -> NDArray[np.uint8]:
         """A colour for each channel, one over another, 16 times as large."""

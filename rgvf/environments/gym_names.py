@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote
 
 _WRAPPER = "wrapper"
-_PLAIN = "/:.,[]{}\"-"  # characters that need no escape
+_PLAIN = '/:.,[]{}"-'  # characters that need no escape
 
 
 class GymName(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 import zlib
 from collections.abc import Callable, Iterator
@@ -138,6 +139,10 @@ class GymGame:
 def _make(name: str, render: bool) -> gymnasium.Env[Any, Any]:
     """The environment; with `render`, one that can draw itself, if it says that it can."""
     id, kwargs, wrappers = parse_gym_name(name)
+    if render:
+        # Pygame draws into memory: it needs no window, and is to print nothing.
+        for variable, value in {"SDL_VIDEODRIVER": "dummy", "PYGAME_HIDE_SUPPORT_PROMPT": "1"}.items():
+            os.environ.setdefault(variable, value)
     env = _open(id, **kwargs)
     if render and env.render_mode != "rgb_array" and "rgb_array" in _render_modes(env):
         env.close()

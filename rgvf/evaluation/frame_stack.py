@@ -14,6 +14,10 @@ class FrameStack:
         self._is_stacked = spec.is_stacked
         self._stack = np.zeros((n, *spec.observation_shape), spec.observation_dtype)
 
+    def set(self, observations: np.ndarray) -> None:
+        """Continue from what the agent saw: [n, *observation]."""
+        self._stack = observations.copy()
+
     def push(self, frame: np.ndarray, first: np.ndarray) -> np.ndarray:
         """Add a frame of each game; returns what the agent sees: [n, *observation]."""
         if not self._is_stacked:

@@ -14,9 +14,10 @@ from rgvf.environments.device_games import DeviceGame
 from rgvf.environments.registry import takes_option
 from rgvf.evaluation.evaluate import sticky_option
 from rgvf.evaluation.frame_stack import FrameStack
+from rgvf.evaluation.play_out import SavedGame, sample
 from rgvf.questions import mask, targets
 from rgvf.runs import TrainedAgent
-from rgvf.seeding import Purpose, key_for
+from rgvf.seeding import Purpose
 from rgvf.trajectory import Transition
 
 
@@ -42,10 +43,18 @@ class Recording(NamedTuple):
     """
     true_return: np.ndarray
     """The discounted, clipped return that followed, as the value predicts it: [T]; bootstrapped in the same places."""
+    saved: tuple[SavedGame, ...] = ()
+    """The game before each step that is not a reset step, if that was wanted."""
 
 
 def record(
-    agent: TrainedAgent, steps: int = 600, *, greedy: bool = False, sticky: float | None = None, seed: int = 0
+    agent: TrainedAgent,
+    steps: int = 600,
+    *,
+    greedy: bool = False,
+    sticky: float | None = None,
+    seed: int = 0,
+    save: bool = False,
 ) -> Recording:
     """Play one game, for at most so many steps.
 
@@ -55,6 +64,7 @@ def record(
         greedy: take the most likely action instead of sampling.
         sticky: probability that an action is repeated; by default as in training.
         seed: decides the game and the actions that are sampled.
+        save: save the game before every step, for `play_out`.
     """
     if steps < 1:
         raise ValueError(f"steps must be at least 1, not {steps}")
@@ -64,18 +74,20 @@ def record(
         options["render"] = True
     game = make_game(agent.config.env, seed, **options) if environment is None else DeviceGame(environment, seed)
     frames = FrameStack(agent.spec, 1)
-    key = key_for(seed, Purpose.RECORDING)
+    rng = None if greedy else np.random.default_rng([seed, int(Purpose.RECORDING)])
+    saved: list[SavedGame] = []
     rows: list[tuple[Any, ...]] = []
     observations: list[np.ndarray] = []
     step = game.reset()
     try:
-        for _ in range(steps):
+        for t in range(steps):
             observation = frames.push(step.observation[None], np.array([step.first])).copy()
             predicted = jax.tree.map(lambda value: np.asarray(value[0]), agent.predict(observation))
-            key, action_key = jax.random.split(key)
-            action = int(np.asarray(agent.act(observation, None if greedy else action_key))[0])
+            action = int(sample(predicted["policy"][None], rng)[0])
             screen = game.render()
             is_reset_step = step.terminal or step.truncated
+            if save and not is_reset_step:
+                saved.append(SavedGame(t, game.save(), observation[0]))
             step = game.step(action)
             observations.append(observation[0])
             facts = np.array([action, step.reward, step.terminal, is_reset_step])
@@ -85,7 +97,7 @@ def record(
         observations.append(frames.push(step.observation[None], np.array([step.first]))[0])
     finally:
         game.close()
-    return _recording(agent, rows, np.stack(observations))
+    return _recording(agent, rows, np.stack(observations))._replace(saved=tuple(saved))
 
 
 def _recording(agent: TrainedAgent, rows: list[tuple[Any, ...]], observations: np.ndarray) -> Recording:

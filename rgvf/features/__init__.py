@@ -4,7 +4,7 @@ from rgvf.features.basic import Constant, Reward, Touch
 from rgvf.features.feature import Feature, Features, Paddable, Selected
 from rgvf.features.pixels import PixelChange
 from rgvf.features.random import RandomLinear, RandomPatches
-from rgvf.features.registry import make_features, random_kind
+from rgvf.features.registry import make_features, patch_of, random_kind
 
 __all__ = [
     "Constant",
@@ -18,5 +18,6 @@ __all__ = [
     "Selected",
     "Touch",
     "make_features",
+    "patch_of",
     "random_kind",
 ]

@@ -22,10 +22,9 @@ Make = Callable[[EnvironmentSpec, int, int, float], Feature]
 
 
 def _random_patches(spec: EnvironmentSpec, n: int, seed: int, scale: float) -> Feature:
-    height, width, channels = spec.image_shape("random-patches")
-    patch = height // _tiles(height), width // _tiles(width)
+    shape = spec.image_shape("random-patches")
     key = key_for(seed, Purpose.FEATURES)
-    return RandomPatches(key, (height, width, channels), patch, n, scale, newest_only=spec.is_stacked)
+    return RandomPatches(key, shape, _patch(spec), n, scale, newest_only=spec.is_stacked)
 
 
 def _random_linear(spec: EnvironmentSpec, n: int, seed: int, scale: float) -> Feature:
@@ -76,6 +75,22 @@ def random_kind(spec: EnvironmentSpec, kind: Literal["auto", "patches", "linear"
         spec.image_shape("feature_kind patches")
     patches = kind == "patches" or (kind == "auto" and spec.is_image)
     return "random-patches" if patches else "random-linear"
+
+
+def patch_of(name: str, spec: EnvironmentSpec) -> tuple[float, float, float, float] | None:
+    """Left, top, width and height of the patch that a feature looks at, as parts of the image; None: of all of it."""
+    kind, _, number = name.partition("/")
+    if kind != "random-patches":
+        return None
+    (height, width, _), (rows, columns) = spec.image_shape(kind), _patch(spec)
+    down, across = divmod(int(number) % (height // rows * (width // columns)), width // columns)
+    return across * columns / width, down * rows / height, columns / width, rows / height
+
+
+def _patch(spec: EnvironmentSpec) -> tuple[int, int]:
+    """Height and width of a patch."""
+    height, width, _ = spec.image_shape("random-patches")
+    return height // _tiles(height), width // _tiles(width)
 
 
 def _known() -> str:

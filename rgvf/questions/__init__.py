@@ -14,13 +14,16 @@ from rgvf.questions.catalog import (
 from rgvf.questions.exact import FiniteMDP, exact_answers
 from rgvf.questions.generator import random_discounted_sums, random_network, random_shallow
 from rgvf.questions.network import QuestionNetwork
-from rgvf.questions.targets import NEVER, EdgeTable, mask, pad_table, targets
+from rgvf.questions.targets import NEVER, UNCONDITIONED, EdgeTable, mask, pad_table, targets
+from rgvf.questions.unroll import Plan, plans
 
 __all__ = [
     "MHVP_DISCOUNTS",
     "NEVER",
+    "UNCONDITIONED",
     "EdgeTable",
     "FiniteMDP",
+    "Plan",
     "QuestionNetwork",
     "discounted_sum",
     "exact_answers",
@@ -30,6 +33,7 @@ __all__ = [
     "mask",
     "multi_horizon_values",
     "pad_table",
+    "plans",
     "random_discounted_sums",
     "random_network",
     "random_shallow",

@@ -50,6 +50,14 @@ def draw(network: QuestionGraph, path: str | Path) -> Path:
     kind = path.suffix.lower().removeprefix(".")
     if kind not in ("svg", "png"):
         raise ValueError(f"{str(path)!r}: a drawing is an .svg or a .png file; the suffix {path.suffix!r} is neither")
+    content = render(network, kind)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+def render(network: QuestionGraph, kind: str) -> bytes:
+    """The drawing as svg or png."""
     own: Any = {"svg.hashsalt": "rgvf", "svg.fonttype": "none", "font.sans-serif": ["DejaVu Sans"]}
     content = io.BytesIO()
     with _SETTINGS, matplotlib.rc_context(), warnings.catch_warnings():
@@ -62,9 +70,7 @@ def draw(network: QuestionGraph, path: str | Path) -> Path:
         _paint(plan, figure.add_axes((0, 0, 1, 1)), unit)
         dpi = 200 if plan.labelled else 120 if len(network.edges) <= MAX_VECTORS else 100
         figure.savefig(content, format=kind, dpi=dpi, metadata={"Date": None} if kind == "svg" else None)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content.getvalue())
-    return path
+    return content.getvalue()
 
 
 def draw_on(network: QuestionGraph, axes: Axes) -> None:

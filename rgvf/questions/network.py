@@ -49,6 +49,12 @@ class QuestionNetwork(QuestionGraph):
 
         return draw(self, path)
 
+    def _repr_svg_(self) -> str:
+        """The drawing that a notebook shows."""
+        from rgvf.questions.draw import render  # Matplotlib is slow to import
+
+        return render(self, "svg").decode()
+
     def to_json(self) -> str:
         """The network as JSON, one node a line; numbers survive exactly."""
         return graph_json(self)

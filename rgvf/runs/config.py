@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 from collections.abc import Mapping
@@ -63,17 +64,21 @@ class RunConfig:
             lambda x: x >= 1,
             *("frames", "seeds", "actors", "steps", "keep_checkpoints"),
         )
-        require(
-            self, "at least 0", not_negative, "seed", "processes", "clip_rewards", "log_every", "checkpoint_every"
-        )
+        require(self, "at least 0", not_negative, "seed", "processes", "clip_rewards", "log_every", "checkpoint_every")
         require(self, f"at most {MAX_AGENTS:,}: each agent needs its own memory", lambda x: x <= MAX_AGENTS, "seeds")
         require(self, f"at most {MAX_ACTORS:,}", lambda x: x <= MAX_ACTORS, "actors", "steps", "processes")
         require(self, "at most 10^15", lambda x: x <= 10**15, "frames", "log_every", "checkpoint_every")
         if self.seed + self.seeds > MAX_SEED:
             raise ValueError(f"seeds must be below 2^31, not {self.seed + self.seeds - 1}")
         object.__setattr__(self, "env", canonical_name(self.env))
-        object.__setattr__(self, "log_every", self.log_every or max(1, min(50_000, self.frames // 100)))
-        object.__setattr__(self, "checkpoint_every", self.checkpoint_every or max(1, min(2_000_000, self.frames // 20)))
+
+    def with_intervals(self, of: RunConfig | None = None) -> RunConfig:
+        """The same with intervals that are not 0: those of another run, or by the length of this one."""
+        log_every = max(1, min(50_000, self.frames // 100)) if of is None else of.log_every
+        checkpoint_every = max(1, min(2_000_000, self.frames // 20)) if of is None else of.checkpoint_every
+        return dataclasses.replace(
+            self, log_every=self.log_every or log_every, checkpoint_every=self.checkpoint_every or checkpoint_every
+        )
 
     @property
     def all_seeds(self) -> range:

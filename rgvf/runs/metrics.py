@@ -45,16 +45,17 @@ class RunningMetrics:
         self._pending = []
 
     def _check_finite(self, by_name: Mapping[str, np.ndarray], updates: int) -> None:
-        """Remember the first metric that is not finite: of the earliest update, then of the first task."""
-        bad: list[tuple[int, int, str, int, float]] = []
+        """Remember the first metric that is not finite: of the earliest update, losses first."""
+        bad: list[tuple[int, bool, int, str, int, float]] = []
         for order, (name, values) in enumerate(by_name.items()):
             each = values.reshape(len(self.seeds), -1)[:, :updates]
             wrong = np.argwhere(~np.isfinite(each.T))  # by update, then by seed
             if len(wrong):
                 update, seed = wrong[0].tolist()
-                bad.append((update, order, name, self.seeds[seed], float(each[seed, update])))
+                is_loss = name.endswith("loss")
+                bad.append((update, not is_loss, order, name, self.seeds[seed], float(each[seed, update])))
         if bad and self.first_bad is None:
-            self.first_bad = min(bad)[2:]
+            self.first_bad = min(bad)[3:]
 
     def report(self) -> list[dict[str, Any]]:
         """A line for each seed. Means are over the updates since the last report."""

@@ -60,11 +60,11 @@ PRESETS: Mapping[str, Preset] = {
     ),
     "small-images": Preset(
         "images below 36×36",
-        {"frames": 200_000, "steps": 10, "learning_rate": 2e-3, "rms_epsilon": 1e-7, "clip_rewards": 0.0, "hidden": 128},
+        {"frames": 200_000, "steps": 10, "learning_rate": 2e-3, "rms_epsilon": 1e-7, "clip_rewards": 0.0},
     ),
     "vectors": Preset(
         "observations that are vectors, such as those of classic control",
-        {"frames": 500_000, "steps": 5, "learning_rate": 7e-4, "rms_epsilon": 1e-10, "clip_rewards": 0.0, "hidden": 128},
+        {"frames": 500_000, "steps": 5, "rms_epsilon": 1e-10, "clip_rewards": 0.0, "hidden": 128},
     ),
 }
 

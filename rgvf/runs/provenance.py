@@ -9,13 +9,13 @@ from pathlib import Path
 
 import jax
 
-import rgvf
+from rgvf.version import __version__
 
 
 def provenance() -> dict[str, str | None]:
     """For `config.json`, so that a result can be traced to the program that made it."""
     return {
-        "rgvf": rgvf.__version__,
+        "rgvf": __version__,
         "commit": _commit(),
         "jax": jax.__version__,
         "python": platform.python_version(),
@@ -33,7 +33,7 @@ def device() -> str:
 
 def _commit() -> str | None:
     """The commit of the checkout that rgvf runs from, with -dirty where files were changed; None elsewhere."""
-    source = Path(rgvf.__file__).parents[1]
+    source = Path(__file__).parents[2]
     if not (source / ".git").exists():
         return None
     command = ["git", "-C", str(source), "describe", "--always", "--abbrev=12", "--dirty", "--exclude=*"]

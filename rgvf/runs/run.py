@@ -47,7 +47,7 @@ class Run:
         self.metrics_checksum: int | None = 0
         self.lines: list[dict[str, Any]] = []
         self.seconds = 0.0
-        self._measured_from: tuple[float, int] | None = None  # the time and the updates after the last line, or compiling
+        self._measured_from: tuple[float, int] | None = None  # time and updates after the last line
         self._clock = 0.0
 
     def __enter__(self) -> Run:

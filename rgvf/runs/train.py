@@ -43,6 +43,7 @@ def train(
     """
     if not isinstance(config, RunConfig):
         raise ValueError(f"train needs a configuration: rgvf.train(rgvf.RunConfig({config!r}, …)), not {config!r}")
+    config = config.with_intervals()
     out = default_folder(config) if out is None else Path(out)
     with ExitStack() as opened:
         listener = opened.enter_context(_listener(progress))
@@ -68,7 +69,7 @@ def resume(
 
     Args:
         out: the run's folder.
-        config: the run's own by default; another one may only have more frames, and other `processes` and `wandb`.
+        config: the run's own by default; another one may only have more frames, and other settings in `MAY_CHANGE`.
         progress, should_stop, environment: as for `train`.
 
     Raises:
@@ -115,19 +116,21 @@ def train_together(
     if len({(each.env, each.actors, each.steps, each.clip_rewards) for each in runs.values()}) > 1:
         raise ValueError("runs share a program only with the same env, actors, steps and clip_rewards")
     prepared: list[Networks | None] = []  # None: the run has begun, and its folder has its networks
+    runs = {Path(path): config for path, config in runs.items()}
     for path, config in runs.items():
         if find_environment(config.env, environment) is None:
             raise ValueError(f"{config.env} does not run inside the compiled program: train its runs one by one")
-        begun = (Path(path) / "config.json").exists()
+        begun = (path / "config.json").exists()
         prepared.append(None if begun else prepare(config, environment))
     with ExitStack() as opened:
         started: list[Run] = []
         listeners = listeners or [SILENT] * len(runs)
         for (path, config), networks, listener in zip(runs.items(), prepared, listeners, strict=True):
             if networks is None:
-                folder, _ = _open(Path(path), config)
+                folder, config = _open(path, config)
             else:
-                folder = RunFolder.create(Path(path), config, networks)
+                config = config.with_intervals()
+                folder = RunFolder.create(path, config, networks)
             opened.enter_context(folder)
             built = folder.load_networks(config) if networks is None else networks
             run = opened.enter_context(Run(config, folder, built, listener, environment))
@@ -147,7 +150,7 @@ def default_folder(config: RunConfig) -> Path:
 def _open(out: Path, config: RunConfig | None) -> tuple[RunFolder, RunConfig]:
     """A run's folder, locked, and the configuration to continue with; ValueError where that is another run's."""
     folder, saved = RunFolder.open(out)
-    config = config or saved
+    config = (config or saved).with_intervals(saved)
     changed = differences(saved, config)
     wrong = [name for name in changed if name not in MAY_CHANGE or (name == "frames" and config.frames < saved.frames)]
     if wrong:

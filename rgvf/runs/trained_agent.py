@@ -132,7 +132,8 @@ def load(
     networks = folder.load_networks(config)
     try:
         check_identity(arrays, facts, config, networks)
-        template = make_learner(config.agent, spec, seed, networks[seed]).init(jax.random.key(0))
+        learner = make_learner(config.agent, spec, seed, networks[seed])
+        template = jax.eval_shape(learner.init, jax.random.key(0))  # shapes only: nothing is compiled
         prefix = f".agent[{seeds.index(seed)}]"
         mine = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
         agent = fill(template, mine)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,15 +10,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rgvf.analysis import (
-    estimate,
+    Line,
+    agent_style,
     interquartile_mean,
     interval,
     intervals,
     learning_panels,
     resampled_interquartile_means,
+    show_estimate,
 )
 from rgvf.studies.base import Claim, Curves
 
+PARTS = ("rivals", "ablations")
 ByVariant = Mapping[str, Curves]
 """Curves by GAME.AGENT."""
 
@@ -39,10 +43,21 @@ class Comparison:
         games: in the order of the tables.
         agents: in the order of the tables.
         baseline: the agent whose mean return is the unit in each game.
+        ablations: those of the agents that have a figure of their own.
+        beside: agents that are also drawn there, to compare with.
     """
 
-    def __init__(self, title: str, games: Sequence[str], agents: Sequence[str], baseline: str) -> None:
+    def __init__(
+        self,
+        title: str,
+        games: Sequence[str],
+        agents: Sequence[str],
+        baseline: str,
+        ablations: Sequence[str] = (),
+        beside: Sequence[str] = (),
+    ) -> None:
         self.title, self.games, self.agents, self.baseline = title, games, agents, baseline
+        self.ablations, self.beside = ablations, beside
 
     def trained(self, curves: ByVariant) -> list[str]:
         """Agents that were trained in any game."""
@@ -80,7 +95,7 @@ class Comparison:
         table = [("agent", *games, f"interquartile mean / {self.baseline}")]
         for agent in self.trained(curves):
             found = [curves.get(f"{game}.{agent}") for game in games]
-            cells = ["" if each is None else "{:.1f} ± {:.1f}".format(*estimate(each.final)) for each in found]
+            cells = ["" if each is None else show_estimate(each.final) for each in found]
             table.append((agent, *cells, f"{aggregates[agent].mean:.2f}" if agent in aggregates else ""))
         return table
 
@@ -90,22 +105,48 @@ class Comparison:
         return f"Only {', '.join(games)}." if 0 < len(games) < len(self.games) else ""
 
     def draw(self, curves: ByVariant, aggregates: Mapping[str, Aggregate], folder: Path) -> list[Path]:
-        """Learning curves in a panel for each game, and the aggregates with their intervals."""
-        panels: dict[str, dict[str, tuple[Sequence[float], np.ndarray]]] = {}
-        for variant, each in curves.items():
-            game, _, agent = variant.partition(".")
-            panels.setdefault(game, {})[agent] = (each.frames, each.values)
-        title = f"{self.title}: return of the last 100 games, mean ± standard error over seeds"
-        figures = [learning_panels(folder / "curves.png", panels, title, "return")]
+        """Learning curves in a panel for each game, the ablations apart; and the aggregates with their intervals."""
+        parts = {name: [each for each in self._part(name) if each in self.trained(curves)] for name in PARTS}
+        parts = {name: agents for name, agents in parts.items() if set(agents) - {self.baseline, *self.beside}}
+        if not parts:
+            parts = {"agents": self.trained(curves)}
+        figures: list[Path] = []
+        for name, agents in parts.items():
+            file = folder / ("ablations.png" if name == "ablations" else "curves.png")
+            title = f"{self.title}, {name}: return of the last 100 games"
+            figures += learning_panels([file], self._panels(curves, agents), "return", title)
         if aggregates:
-            found: dict[str, tuple[float, float, float]] = {}
-            for agent, each in aggregates.items():
-                low, high = interval(each.resampled)
-                found[agent] = low, each.mean, high
-            title = f"{self.title}: interquartile mean over games and seeds, 95 % bootstrap interval"
-            label = f"final return / {self.baseline.upper()}'s mean in the game"
-            figures.append(intervals(folder / "aggregate.png", found, title, label))
+            panels = {
+                name: {agent: _with_ends(aggregates[agent]) for agent in agents} for name, agents in parts.items()
+            }
+            seeds = next(iter(aggregates.values())).seeds
+            over = f"games and {seeds} seeds, 95 % bootstrap interval" if seeds > 1 else "games, one seed"
+            title = f"{self.title}: interquartile mean over {over}"
+            label = (
+                f"final return / {self.baseline.upper()}'s mean in the game\nfilled: end-to-end; open: stop-gradient"
+            )
+            figures.append(intervals(folder / "aggregate.png", panels, title, label, level=1.0))
         return figures
+
+    def _part(self, name: str) -> list[str]:
+        if name == "ablations":
+            return [each for each in self.agents if each in (self.baseline, *self.beside, *self.ablations)]
+        return [each for each in self.agents if each not in self.ablations]
+
+    def _panels(self, curves: ByVariant, agents: Sequence[str]) -> dict[str, list[Line]]:
+        """The lines of some agents, by game."""
+        panels: dict[str, list[Line]] = {}
+        for game in self.games:
+            for agent in agents:
+                if (each := curves.get(f"{game}.{agent}")) is not None:
+                    panels.setdefault(game, []).append(Line(agent, each.frames, each.values, agent_style(agent)))
+        return panels
+
+
+def _with_ends(found: Aggregate) -> tuple[float, float, float]:
+    """Low end, mean, high end. One seed has no interval."""
+    low, high = interval(found.resampled) if found.seeds > 1 else (math.nan, math.nan)
+    return low, found.mean, high
 
 
 def outperforms(found: Mapping[str, Aggregate], claim: str, better: str, worse: str) -> Claim:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rgvf.analysis import final
 from rgvf.studies.folder import StudyFolder
 
 
@@ -25,9 +26,8 @@ class Curves:
 
     @property
     def final(self) -> np.ndarray:
-        """The mean over the last tenth of training, which smooths the noise of single updates: [seeds]."""
-        last = max(1, self.values.shape[1] // 10)
-        return self.values[:, -last:].mean(1)
+        """The mean over the last tenth of training: [seeds]."""
+        return final(self.values)
 
     @property
     def seeds(self) -> range:

@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from rgvf.agents import REPRESENTATION, Agent
-from rgvf.analysis import estimate
+from rgvf.analysis import Line, estimate, learning_panels, show, styles
 from rgvf.loops import DeviceLoop, StackedSeeds, start, uniform_policy
 from rgvf.studies.base import Claim, Conclusion, Curves, Study, StudyFolder, StudyListener, write_curves
 from rgvf.studies.grid_agents import GridConfig, GridVariant, learner
@@ -107,13 +107,16 @@ class GridStudy(Study):
             questions = self.grid_variants[name].questions
             merged = "" if questions is None else f"{merged_states_error(config, *questions(config, 0)):.4f}"
             mean, error = estimate(each.final)
-            table.append((name, f"{mean:.4f}", f"{error:.4f}", merged))
+            table.append((name, show(mean, 4), show(error, 4), merged))
         return Conclusion(table, self.claims(config, curves), figures, LEGEND, config.caution)
 
 
-def labelled(variants: Mapping[str, GridVariant], curves: Mapping[str, Curves]) -> dict[str, Any]:
-    """Learning curves by label, in the order of the variants."""
-    return {variants[n].label: (curves[n].frames, curves[n].values) for n in variants if n in curves}
+def draw_curves(path: Path, variants: Mapping[str, GridVariant], curves: Mapping[str, Curves], title: str) -> Path:
+    """Learning curves, in the order of the variants."""
+    labels = {name: variants[name].label for name in variants if name in curves}
+    looks = styles({label: label for label in labels.values()})
+    lines = [Line(label, curves[name].frames, curves[name].values, looks[label]) for name, label in labels.items()]
+    return learning_panels([path], {"": lines}, "MSE over all states", title, log=True)[0]
 
 
 def _draw_questions(config: GridConfig, variant: GridVariant, folder: Path, name: str) -> list[Path]:

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from rgvf.analysis import learning_curves
 from rgvf.features import Feature, Touch
 from rgvf.questions import QuestionNetwork, random_network
 from rgvf.studies.base import Claim, Curves, falls, matches
-from rgvf.studies.grid import GridStudy, labelled
+from rgvf.studies.grid import GridStudy, draw_curves
 from rgvf.studies.grid_agents import GridConfig, GridVariant, Questions, random_features, touch_tree
 
 DEPTH = 4
@@ -82,8 +81,8 @@ def claims(config: GridConfig, curves: Mapping[str, Curves]) -> list[Claim]:
 
 def draw(config: GridConfig, curves: Mapping[str, Curves], folder: Path) -> list[Path]:
     """The learning curves."""
-    title = "Error of the learned values, by question network"
-    return [learning_curves(folder / "curves.png", labelled(VARIANTS, curves), title, "MSE over all states", log=True)]
+    title = "Error of the learned values, by what trained the representation"
+    return [draw_curves(folder / "curves.png", VARIANTS, curves, title)]
 
 
 STUDY = GridStudy("grid-random", VARIANTS, claims, draw)

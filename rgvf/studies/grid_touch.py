@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from rgvf.analysis import heat_maps, learning_curves
+from rgvf.analysis import heat_maps
 from rgvf.features import Touch
 from rgvf.questions import discounted_sum
 from rgvf.studies.base import Claim, Curves, beats, falls, matches
-from rgvf.studies.grid import GridStudy, labelled
+from rgvf.studies.grid import GridStudy, draw_curves
 from rgvf.studies.grid_agents import GridConfig, GridVariant, touch_tree
 
 VARIANTS: dict[str, GridVariant] = {
@@ -68,10 +68,11 @@ def draw(config: GridConfig, curves: Mapping[str, Curves], folder: Path) -> list
     maps |= {
         VARIANTS[name].label: curves[name].arrays["values"][0].reshape(shape) for name in VARIANTS if name in curves
     }
+    values = "Learned values (seed 0), by what trained the representation; the frame marks the goal"
     title = "Error of the learned values, by what trained the representation"
     return [
-        learning_curves(folder / "curves.png", labelled(VARIANTS, curves), title, "MSE over all states", log=True),
-        heat_maps(folder / "values.png", maps, "Learned values (seed 0), by what trained the representation"),
+        draw_curves(folder / "curves.png", VARIANTS, curves, title),
+        heat_maps(folder / "values.png", maps, values, config.goal),
     ]
 
 

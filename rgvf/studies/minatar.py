@@ -67,7 +67,14 @@ class MinAtarStudy(RunsStudy):
 
     name = "minatar"
     config_type = MinAtarConfig
-    comparison = Comparison("MinAtar", MINATAR_GAMES, AGENTS, BASELINE)
+    comparison = Comparison(
+        "MinAtar",
+        MINATAR_GAMES,
+        AGENTS,
+        BASELINE,
+        ablations=[f"{task}{STOPPED}" for task in _ABLATIONS],
+        beside=[f"rgvf{STOPPED}"],
+    )
     variants: Sequence[str] = tuple(f"{game}.{agent}" for game in MINATAR_GAMES for agent in AGENTS)
 
     def run_config(self, config: MinAtarConfig, variant: str) -> RunConfig:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rgvf.agents import STOPPED
-from rgvf.analysis import Scatter, estimate, line_of_best_fit, scatter_panels, slope_interval
+from rgvf.analysis import Scatter, agent_style, line_of_best_fit, scatter_panels, show_estimate, slope_interval
 from rgvf.runs import RunConfig
 from rgvf.studies.base import Claim, Conclusion, Curves, StudyFolder, write_curves
 from rgvf.studies.minatar import TUNED, agent_config
@@ -95,7 +96,7 @@ class RobustnessStudy(RunsStudy):
         sampled = {variant: value for variant, (_, _, value) in VARIANTS.items() if variant in curves}
         write_curves(folder, self.measure, curves, samples=sampled)
         finals = {variant: each.final for variant, each in curves.items()}
-        figures = [_draw(finals, folder)] if sampled else []
+        figures = [draw(finals, folder.path)] if sampled else []
         missing = f"Only {len(sampled)} of {len(VARIANTS)} samples." if len(sampled) < len(VARIANTS) else ""
         caution = " ".join(filter(None, (config.caution, missing)))
         return Conclusion(_table(finals), check(finals), figures, f"{LEGEND}, means over seeds.", caution)
@@ -143,19 +144,24 @@ def _table(finals: Mapping[str, np.ndarray]) -> list[tuple[str, ...]]:
             slope = f"{line_of_best_fit(values, scores)[0]:+.3g}" if len(set(values)) > 1 else ""
             table.append((name, *(f"{q:.1f}" for q in np.percentile(scores, [0, 50, 100])), slope))
     if BASELINE in finals:
-        table.append((BASELINE, "", "{:.1f} ± {:.1f}".format(*estimate(finals[BASELINE])), "", ""))
+        table.append((BASELINE, "", show_estimate(finals[BASELINE]), "", ""))
     return table
 
 
-def _draw(finals: Mapping[str, np.ndarray], folder: StudyFolder) -> Any:
-    level = float(finals[BASELINE].mean()) if BASELINE in finals else None
+def draw(finals: Mapping[str, np.ndarray], folder: Path) -> Path:
+    """The scatter plots."""
+    level = ("A2C", float(finals[BASELINE].mean())) if BASELINE in finals else None
     default = RandomQuestions()
     found = {name: samples(finals, name) for name in RANGES}
     panels = {
         name: Scatter(*each, getattr(default, RANGES[name].field)) for name, each in found.items() if len(each[0])
     }
-    title = f"{GAME}: stop-gradient rgvf with other hyperparameters (dashed line: A2C; vertical line: the default)"
-    return scatter_panels(folder.path / "scatter.png", panels, title, "final return", level)
+    seeds = max(map(len, finals.values()))
+    each_is = f"mean of {seeds} seeds" if seeds > 1 else "one seed"
+    title = f"{GAME}: stop-gradient rgvf with other hyperparameters (each point: {each_is})"
+    colour = agent_style(_OURS).colour
+    path = folder / "scatter.png"
+    return scatter_panels(path, panels, title, "final return", colour, "default of rgvf", level)
 
 
 STUDY = RobustnessStudy()

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from rgvf.analysis import estimate, learning_panels
+from rgvf.analysis import Line, learning_panels, show_estimate, styles
 from rgvf.runs import RunConfig
 from rgvf.studies.base import Conclusion, Curves, StudyFolder, write_curves
 from rgvf.studies.minatar import AGENTS, TUNED, Tuning, agent_config
@@ -72,15 +70,15 @@ class TuningStudy(RunsStudy):
         write_curves(folder, self.measure, curves)
         found = {agent: tuning._asdict() for agent, tuning in best(curves).items()}
         folder.write_json("best.json", found, indent=1)
-        panels: dict[str, dict[str, tuple[Sequence[float], np.ndarray]]] = {}
+        looks = styles({_label(tuning): _label(tuning) for _, tuning in VARIANTS.values()})
+        panels: dict[str, list[Line]] = {}
         for variant, each in curves.items():
             agent, tuning = VARIANTS[variant]
-            panels.setdefault(agent, {})[_label(tuning)] = (each.frames, each.values)
-        title = (
-            f"{GAME}: return of the last 100 games, mean ± standard error over seeds, by learning rate ×feature scale"
-        )
-        figure = learning_panels(folder.path / "curves.png", panels, title, "return", columns=4)
-        return Conclusion(_table(curves), [], [figure], f"{LEGEND}, mean ± standard error over seeds.", config.caution)
+            line = Line(_label(tuning), each.frames, each.values, looks[_label(tuning)])
+            panels.setdefault(agent, []).append(line)
+        title = f"{GAME}: return of the last 100 games, by learning rate ×feature scale"
+        figures = learning_panels([folder.path / "curves.png"], panels, "return", title, columns=4)
+        return Conclusion(_table(curves), [], figures, f"{LEGEND}, mean ± standard error over seeds.", config.caution)
 
 
 def best(curves: Mapping[str, Curves]) -> dict[str, Tuning]:
@@ -104,7 +102,7 @@ def _table(curves: Mapping[str, Curves]) -> list[tuple[str, ...]]:
     finals = {VARIANTS[variant]: each.final for variant, each in curves.items()}
     for agent, tuning in best(curves).items():
         found = [finals.get((agent, setting)) for setting in settings]
-        cells = ["" if each is None else "{:.1f} ± {:.1f}".format(*estimate(each)) for each in found]
+        cells = ["" if each is None else show_estimate(each) for each in found]
         table.append((agent, *cells, _label(tuning)))
     return table
 

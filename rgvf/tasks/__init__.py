@@ -8,7 +8,7 @@ from rgvf.tasks.pixel_control import PixelControlSettings, PixelControlTask
 from rgvf.tasks.protocol import Metrics, Task, TaskSettings, View
 from rgvf.tasks.random_questions import DiscountedSums, NoActions, RandomQuestions, Shallow
 from rgvf.tasks.registry import TASKS, find_task, register
-from rgvf.tasks.returns import masked_mean, n_step_returns, td_loss
+from rgvf.tasks.returns import masked_mean, n_step_returns, relative_error, td_loss
 from rgvf.tasks.value import ValueTask
 
 __all__ = [
@@ -42,5 +42,6 @@ __all__ = [
     "pad_questions",
     "question_arrays",
     "register",
+    "relative_error",
     "td_loss",
 ]

@@ -93,6 +93,16 @@ def test_each_task_has_its_own_optimiser():
     close(after.modules[REPRESENTATION], alone.modules[REPRESENTATION])
 
 
+@pytest.mark.parametrize("end_to_end", [False, True])
+def test_the_gradient_norm_is_the_length_of_a_step_of_gradient_descent(end_to_end):
+    only_value = learner(OptimisedTask("value", ValueTask(0.9, 5), optax.sgd(1.0), end_to_end))
+    agent = only_value.init(jax.random.key(0))
+    after, metrics = only_value.update(agent, batch(), jax.random.key(1))
+    pairs = zip(jax.tree.leaves(agent.modules), jax.tree.leaves(after.modules), strict=True)
+    length = np.sqrt(sum(np.sum(np.square(a - b, dtype=np.float64)) for a, b in pairs))
+    np.testing.assert_allclose(metrics["value/gradient_norm"], length, rtol=1e-5)
+
+
 def test_groups_end_with_a_task_that_trains_the_representation():
     reader, trainer = value(False), answers()
     assert group_by_pass([reader, trainer, trainer]) == [(reader, trainer), (trainer,)]
@@ -123,7 +133,7 @@ def test_a_task_may_carry_a_state():
     again, _ = chase.update(after, batch(), jax.random.key(1))
     expected = jax.tree.map(lambda old, new: old + 0.25 * (new - old), representation, after.modules[REPRESENTATION])
     close(again.task_states["chase"], expected)
-    assert set(metrics) == {"value/loss", "chase/loss"}
+    assert set(metrics) == {f"{task}/{name}" for task in ("chase", "value") for name in ("loss", "gradient_norm")}
 
 
 def test_seeds_together_equal_a_seed_alone():

@@ -1,18 +1,69 @@
-"""Films that browsers play."""
+"""Films that browsers play, and what they show."""
 
 import av
 import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+from PIL import Image
 
 from rgvf.analysis.film import write_film
+from rgvf.analysis.film_page import SCREEN, SIZE, Curve, Film, pages
+from rgvf.analysis.plots import COLOURS
+
+T = 5
 
 
-def test_a_film_is_h264_with_a_frame_for_each_step(tmp_path):
+@pytest.fixture
+def film():
     rng = np.random.default_rng(0)
-    screens = [rng.integers(0, 256, size=(20, 16, 3)).astype(np.uint8) for _ in range(5)]
-    policy = np.full((5, 2), 0.5)
-    path = write_film(tmp_path / "film.mp4", screens, policy, ("left", "right"), {"value": (np.ones(5), np.zeros(5))})
-    with av.open(str(path)) as film:
-        stream = film.streams.video[0]
+    screens = [np.full((20, 16, 3), 40 * t, np.uint8) for t in range(T)]
+    dots = np.array([1.0, np.nan, 2.0, np.nan, 1.5])
+    curves = [Curve("value", np.ones(T), np.full(T, np.nan)), Curve("if LEFT", rng.random(T), None, dots)]
+    return Film(
+        "a game", screens, np.full((T, 2), 0.5), ("left", "right"), np.array([0, 1, 0, 1, 1]), np.ones(T), curves
+    )
+
+
+def test_a_film_is_h264_with_a_frame_for_each_step(tmp_path, film):
+    path = write_film(tmp_path / "film.mp4", film)
+    with av.open(str(path)) as found:
+        stream = found.streams.video[0]
         assert stream.codec_context.name == "h264"
         assert stream.codec_context.pix_fmt == "yuv420p"
-        assert len(list(film.decode(video=0))) == 5
+        assert (stream.width, stream.height) == SIZE
+        assert len(list(found.decode(video=0))) == T
+
+
+def test_or_a_gif(tmp_path, film):
+    with Image.open(write_film(tmp_path / "film.gif", film)) as found:
+        assert found.n_frames == T  # pyright: ignore[reportAttributeAccessIssue]
+    with pytest.raises(ValueError, match=r"an .mp4 or a .gif file"):
+        write_film(tmp_path / "film.avi", film)
+
+
+def test_a_page_shows_the_screen_and_marks_the_patch_in_the_colour_of_its_curve(film):
+    patch = (0.5, 0.25, 0.25, 0.25)  # left, top, width, height
+    curve = film.curves[1]._replace(patches=(patch,))
+    marked = film._replace(curves=[film.curves[0], curve])
+    plain = [page.copy() for page in pages(film)]
+    left, top, width, height = SCREEN
+    wide = round(height * 16 / 20)  # as high as it may be
+    left += (width - wide) // 2
+    colour = np.array(to_rgb(COLOURS[1])) * 255
+    for t, page in enumerate(pages(marked)):
+        inside = plain[t][top + 4 : top + height - 4, left + 4 : left + wide - 4]
+        assert (inside == 40 * t).all()
+        changed = np.argwhere((page != plain[t]).any(-1)) - (top, left)
+        low, high = changed.min(0) / (height, wide), changed.max(0) / (height, wide)
+        np.testing.assert_allclose(low, (0.25, 0.5), atol=0.02)
+        np.testing.assert_allclose(high, (0.5, 0.75), atol=0.02)
+        assert (np.abs(page - colour).max(-1) < 3).any()
+
+
+def test_only_what_moves_is_drawn_again(film):
+    """The title, the axes and the legend are the same in every picture; bars, screen and curves are not."""
+    first, second = (page.copy() for page, _ in zip(pages(film), range(2), strict=False))
+    same = (first == second).all(-1)
+    assert same.mean() > 0.7
+    assert same[:35].all()
+    assert not same[430:490, :390].all()  # the action taken

@@ -8,7 +8,9 @@ from rgvf.analysis import (
     interval,
     line_of_best_fit,
     resampled_interquartile_means,
+    show_estimate,
     slope_interval,
+    standard_error,
 )
 
 
@@ -64,7 +66,12 @@ def test_a_unit_of_zero_is_never_divided_by():
 
 def test_means_and_paired_differences():
     assert estimate(np.array([1.0, 2, 3])) == pytest.approx((2.0, 1 / np.sqrt(3)))
-    assert estimate(np.array([4.0])) == (4.0, 0.0)
+    one = estimate(np.array([4.0]))
+    assert one.mean == 4.0
+    assert np.isnan(one.standard_error)  # one seed says nothing about the uncertainty
+    assert show_estimate(np.array([4.0])) == "4.0 ± –"
+    assert show_estimate(np.array([1000.0, 3000.0]), 0) == "2,000 ± 1,000"
+    assert np.isnan(standard_error(np.ones((1, 3)))).all()
     luck = np.array([0.0, 10, 20, 30])
     noise = np.array([0.1, -0.1, 0.1, -0.1])
     assert clearly_lower(luck, luck + 1 + noise)

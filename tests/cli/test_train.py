@@ -83,10 +83,16 @@ def test_a_run_is_resumed_with_its_own_settings_or_more_frames(capsys, folder):
 def test_evaluate_prints_a_table_and_keeps_the_returns(capsys, folder):
     status, printed = run(capsys, "evaluate", str(folder), "--games", "5")
     assert status == 0
-    assert "median" in printed.out
+    header, row = printed.out.splitlines()
+    assert header.split() == ["seed", "games", "mean", "±", "error", "median", "after"]  # no sticky actions here
+    assert row.split()[:2] == ["0", "5"]
+    assert row.endswith((" 2,000 frames", " 2,400 frames"))
     (result,) = json.loads((folder / "evaluation.json").read_text())["results"]
     assert len(result["returns"]) == 5
-    assert run(capsys, "evaluate", str(folder), "--games", "3", "--greedy")[0] == 0
+    status, printed = run(capsys, "evaluate", str(folder), "--games", "1", "--greedy")
+    assert status == 0
+    assert printed.out.splitlines()[1].split()[3] == "–"  # one game has no standard error
+    assert printed.out.endswith(" frames, greedy actions\n")
     assert run(capsys, "evaluate", str(folder), "--games", "2", "--greedy")[0] == 0
     results = json.loads((folder / "evaluation.json").read_text())["results"]
     assert [(each["greedy"], len(each["returns"])) for each in results] == [(False, 5), (True, 2)]
@@ -104,7 +110,7 @@ def test_record_makes_a_film(capsys, tmp_path):
     out, film = str(tmp_path / "run"), tmp_path / "film.gif"
     size = [*FEW_QUESTIONS, "--hidden", "8", "--actors", "2", "--steps", "5", "--frames", "80"]
     assert run(capsys, "train", "--env", "atari/Pong", *size, "--out", out)[0] == 0
-    assert run(capsys, "record", out, "--steps", "12", "--out", str(film))[0] == 0
+    assert run(capsys, "record", out, "--steps", "12", "--games-seed", "3", "--out", str(film))[0] == 0
     assert film.read_bytes()[:4] == b"GIF8"
     status, printed = run(capsys, "record", out, "--out", str(tmp_path / "film.avi"))
     assert status == 2

@@ -1,3 +1,5 @@
+import os
+
 import gymnasium
 import numpy as np
 import pytest
@@ -191,3 +193,14 @@ def test_catch_follows_its_rules():
     assert set(scores["follows"]) == {5.0}
     assert np.mean(scores["flees"]) < -0.8
     assert game.render().shape == (160, 160, 3)
+
+
+@pytest.mark.parametrize(("mine", "found"), [(None, "dummy"), ("x11", "x11")])
+def test_drawing_needs_no_window_unless_the_user_wants_one(monkeypatch, mine, found):
+    monkeypatch.delenv("SDL_VIDEODRIVER", raising=False)
+    monkeypatch.delenv("PYGAME_HIDE_SUPPORT_PROMPT", raising=False)
+    if mine:
+        monkeypatch.setenv("SDL_VIDEODRIVER", mine)
+    GymGame("rgvf/Catch-v0", 0, render=True).close()
+    assert os.environ["SDL_VIDEODRIVER"] == found
+    assert os.environ["PYGAME_HIDE_SUPPORT_PROMPT"] == "1"

@@ -3,7 +3,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rgvf.features import Constant, Features, RandomLinear, RandomPatches, Reward, Touch
+from rgvf.features import Constant, Features, RandomLinear, RandomPatches, Reward, Touch, make_features, patch_of
+from rgvf.spec import EnvironmentSpec
 from rgvf.trajectory import Transition
 
 
@@ -84,3 +85,24 @@ def test_wrong_sizes_are_refused():
         RandomPatches(jax.random.key(0), (84, 84, 1), (21, 21), n=0)
     with pytest.raises(ValueError, match="at least 1"):
         RandomLinear(jax.random.key(0), (3,), 0)
+
+
+@pytest.mark.parametrize("shape", [(84, 84, 4), (10, 10, 3), (12, 9, 1)])
+def test_a_feature_sees_changes_in_its_patch_only(shape):
+    spec = EnvironmentSpec(shape, "float32", ("left",))
+    names = [f"random-patches/{k}" for k in range(20)]
+    features = make_features(names, spec, seed=0)
+    height, width, _ = shape
+    for k in (0, 1, 6, 19):
+        patch = patch_of(names[k], spec)
+        assert patch is not None
+        left, top, wide, high = (round(part * size) for part, size in zip(patch, (width, height) * 2, strict=True))
+        inside = np.zeros(shape, np.float32)
+        inside[top : top + high, left : left + wide] = np.random.default_rng(k).random((high, wide, shape[-1]))
+        outside = np.random.default_rng(k).random(shape).astype(np.float32)
+        outside[top : top + high, left : left + wide] = 0
+        nothing = np.zeros(shape, np.float32)
+        assert features(transition(nothing, inside))[0, k] > 0
+        assert features(transition(nothing, outside))[0, k] == 0
+    assert patch_of("reward", spec) is None
+    assert patch_of("random-linear/3", spec) is None

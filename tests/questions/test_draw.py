@@ -193,3 +193,10 @@ def test_labels_keep_what_differs():
     assert shown("random-linear/1") == "random-line…/1"
     assert shown("a name without a number") == "a name withou…"
     assert max(len(shown("x" * n + "/123")) for n in range(40)) <= 14
+
+
+def test_a_notebook_shows_the_drawing(tmp_path):
+    network = figure_1a()
+    shown_there = network._repr_svg_()
+    assert shown_there == network.draw(tmp_path / "network.svg").read_text()
+    assert ElementTree.fromstring(shown_there).tag == f"{SVG}svg"

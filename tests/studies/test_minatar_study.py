@@ -99,6 +99,43 @@ def test_claims_follow_the_data():
     assert [claim.holds for claim in check(found)] == [True] * 7 + [False] * 2
 
 
+def made_up(seeds):
+    rng = np.random.default_rng(0)
+    return {
+        f"{game}.{agent}": Curves([1, 2], rng.normal(10, 1, size=(seeds, 2)))
+        for game in ("Breakout", "Freeway")
+        for agent in AGENTS
+    }
+
+
+def test_one_seed_has_no_standard_error_and_no_interval(tmp_path):
+    curves = made_up(1)
+    found = STUDY.comparison.aggregate(STUDY.comparison.final_returns(curves))
+    header, *rows = STUDY.comparison.table(curves, found)
+    assert header[1:3] == ("Breakout", "Freeway")
+    assert all(cell.endswith(" ± –") for row in rows for cell in row[1:3])
+    assert {claim.holds for claim in check(found)} == {None}
+    for path in STUDY.comparison.draw(curves, found, tmp_path):
+        assert path.stat().st_size > 1000
+
+
+def test_ablations_have_a_figure_of_their_own(tmp_path, monkeypatch):
+    drawn = {}
+    monkeypatch.setattr(
+        "rgvf.studies.comparison.learning_panels",
+        lambda paths, panels, *_: drawn.update({paths[0].name: [line.label for line in panels["Freeway"]]}) or paths,
+    )
+    curves = made_up(3)
+    found = STUDY.comparison.aggregate(STUDY.comparison.final_returns(curves))
+    figures = STUDY.comparison.draw(curves, found, tmp_path)
+    assert [path.name for path in figures] == ["curves.png", "ablations.png", "aggregate.png"]
+    assert drawn["curves.png"] == [agent for agent in AGENTS if "rgvf-" not in agent.removesuffix("-stop-gradient")]
+    ablations = ["rgvf-no-actions", "rgvf-shallow", "rgvf-discounted-sum"]
+    assert drawn["ablations.png"] == ["a2c", *(f"{task}-stop-gradient" for task in ["rgvf", *ablations])]
+    only = {name: each for name, each in curves.items() if name.endswith(".rgvf-stop-gradient")}
+    assert [path.name for path in STUDY.comparison.draw(only, {}, tmp_path)] == ["curves.png"]
+
+
 def test_a_game_in_which_a2c_never_scored_has_no_unit():
     compared = STUDY.comparison
     curves = {f"{game}.{agent}": Curves([1], np.ones((2, 1))) for game in ("Breakout", "Freeway") for agent in AGENTS}

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from rgvf.tasks import masked_mean, n_step_returns, td_loss
+from rgvf.tasks import masked_mean, n_step_returns, relative_error, td_loss
 from tests.helpers import VECTOR, trajectory
 
 T, B = 6, 3
@@ -79,3 +79,20 @@ def test_td_loss_and_its_gradient_by_hand():
     by_answers, by_target = jax.grad(td_loss, (0, 1))(answers, target, learns)
     np.testing.assert_allclose(by_answers, [[-0.5, 0.0], [1.0, -0.25]])
     np.testing.assert_array_equal(by_target, 0)
+
+
+def test_relative_error_is_the_error_in_units_of_the_spread_of_the_targets():
+    rng = np.random.default_rng(0)
+    answers, target = rng.normal(size=(2, 6, 3, 4)).astype(np.float32)
+    target += np.arange(4, dtype=np.float32)  # each node has its own mean
+    learns = rng.random((6, 3, 4)) < 0.6
+    error = spread = 0.0
+    for node in range(4):
+        mine = target[..., node][learns[..., node]].astype(float)
+        error += ((mine - answers[..., node][learns[..., node]]) ** 2).sum()
+        spread += ((mine - mine.mean()) ** 2).sum()
+    loss = td_loss(jnp.asarray(answers), jnp.asarray(target), jnp.asarray(learns))
+    found = relative_error(loss, jnp.asarray(target), jnp.asarray(learns))
+    np.testing.assert_allclose(found, np.sqrt(error / spread), rtol=1e-5)
+    constant = jnp.ones((6, 3, 4))
+    assert relative_error(jnp.float32(0.5), constant, jnp.zeros((6, 3, 4), bool)) == 0

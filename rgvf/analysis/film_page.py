@@ -1,0 +1,201 @@
+"""The picture of one step of a film: the screen and the policy on the left, predictions on the right.
+
+What stays the same is drawn once; for each step only what moves is drawn over it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
+from matplotlib.transforms import Affine2D
+from PIL import Image
+
+from rgvf.analysis.plots import COLOURS
+
+SIZE = (960, 540)
+"""Width and height of a picture in pixels, as even as a film needs them."""
+SCREEN = (20, 64, 370, 346)
+"""Where the screen may be: left, top, width, height."""
+WINDOW = 100
+"""Steps that are shown; fewer where the film is shorter."""
+PAST = 0.7
+"""The part of them that is before now."""
+
+_GREY, _DARK, _PALE, _TAKEN = "#7F7F7F", "#333333", "#C9D6DF", COLOURS[4]
+_HUES = (_DARK, *(COLOURS[i] for i in (1, 0, 2, 3, 5, 7)))
+
+
+class Curve(NamedTuple):
+    """A prediction along T steps."""
+
+    title: str
+    predicted: np.ndarray
+    """[T]."""
+    happened: np.ndarray | None = None
+    """What it turned out to be: [T], NaN where that is not known."""
+    played_out: np.ndarray | None = None
+    """What it turned out to be where a saved game was played on: [T], NaN elsewhere."""
+    patches: tuple[tuple[float, float, float, float], ...] = ()
+    """Left, top, width and height of what it is about, as parts of the screen."""
+
+
+class Film(NamedTuple):
+    """All that a film shows."""
+
+    title: str
+    screens: Sequence[np.ndarray]
+    """RGB images, one for each of T steps."""
+    policy: np.ndarray
+    """Probabilities: [T, actions]."""
+    actions: Sequence[str]
+    """Their names."""
+    action: np.ndarray
+    """The action taken: [T]."""
+    reward: np.ndarray
+    """[T]."""
+    curves: Sequence[Curve]
+
+
+def pages(film: Film) -> Iterator[np.ndarray]:
+    """A picture for each step: bytes [height, width, RGB], overwritten by the next one."""
+    page = _Page(film)
+    for t in range(len(film.screens)):
+        yield page.draw(t)
+
+
+class _Page:
+    def __init__(self, film: Film) -> None:
+        self._film = film
+        self._score = np.concatenate([[0.0], np.cumsum(film.reward)])
+        self._moving: list[tuple[Axes | Figure, Artist]] = []
+        self._now = Affine2D()
+        figure = Figure(figsize=(SIZE[0] / 100, SIZE[1] / 100), dpi=100, facecolor="white")
+        self._canvas = FigureCanvasAgg(figure)
+        figure.text(0.02, 0.955, film.title, fontsize=11, weight="bold", color=_DARK)
+        self._step = figure.text(0.02, 0.905, "", fontsize=11, color=_DARK)
+        self._draw_screen(figure)
+        self._draw_policy(figure.add_axes((0.02, 0.085, 0.385, 0.11)))
+        self._draw_curves(figure)
+        self._moving.append((figure, self._step))
+        for _, artist in self._moving:
+            artist.set_animated(True)
+        self._canvas.draw()
+        self._background = self._canvas.copy_from_bbox(figure.bbox)
+
+    def _draw_screen(self, figure: Figure) -> None:
+        """The screen is pasted into the picture, as large as it fits; patches are drawn over it."""
+        film = self._film
+        left, top, width, height = SCREEN
+        tall, wide = film.screens[0].shape[:2]
+        scale = min(width / wide, height / tall)
+        wide, tall = round(wide * scale), round(tall * scale)
+        left += (width - wide) // 2
+        self._place = left, top, wide, tall
+        axes = figure.add_axes((left / SIZE[0], 1 - (top + tall) / SIZE[1], wide / SIZE[0], tall / SIZE[1]))
+        axes.set(xticks=[], yticks=[], xlim=(0, 1), ylim=(1, 0))
+        axes.spines[:].set_color(_PALE)
+        marked: list[tuple[float, float, float, float]] = []
+        for hue, curve in zip(_cycle(film.curves), film.curves, strict=True):
+            for patch in curve.patches:
+                inset = 0.007 + 0.014 * marked.count(patch)  # so that none hides another
+                marked.append(patch)
+                left, top, wide, high = patch
+                place = (left + inset, top + inset), wide - 2 * inset, high - 2 * inset
+                for colour, thick in (("white", 3.6), (hue, 2.2)):
+                    edge = Rectangle(*place, fill=False, edgecolor=colour, linewidth=thick)
+                    self._moving.append((axes, axes.add_patch(edge)))
+
+    def _draw_policy(self, axes: Axes) -> None:
+        film = self._film
+        n = len(film.actions)
+        axes.set(ylim=(0, 1), xlim=(-0.6, n - 0.4), yticks=[])
+        axes.spines[["top", "right", "left"]].set_visible(False)
+        axes.set_title("policy, and the action taken", fontsize=8.5, loc="left", color=_DARK, pad=3)
+        axes.set_xticks(range(n), [name.lower() for name in film.actions], fontsize=8)
+        if max(map(len, film.actions)) * n > 48:
+            axes.tick_params(axis="x", rotation=90, labelsize=5.5, pad=1)
+        axes.tick_params(axis="x", length=0)
+        self._bars = list(axes.bar(range(n), film.policy[0], width=0.7))
+        self._moving += [(axes, bar) for bar in self._bars]
+
+    def _draw_curves(self, figure: Figure) -> None:
+        film = self._film
+        n = len(film.curves)
+        window = float(np.clip(len(film.screens), 20, WINDOW))
+        top, bottom, gap = 0.87, 0.085, 0.055
+        height = (top - bottom - gap * (n - 1)) / n
+        for i, (hue, curve) in enumerate(zip(_cycle(film.curves), film.curves, strict=True)):
+            axes = figure.add_axes((0.475, top - height - i * (height + gap), 0.505, height))
+            axes.set_title(curve.title, fontsize=9.5, loc="left", color=hue, weight="bold", pad=3)
+            axes.set(xlim=(-PAST * window, (1 - PAST) * window), ylim=_limits(curve))
+            axes.yaxis.set_major_locator(MaxNLocator(2, min_n_ticks=2))
+            axes.tick_params(labelsize=7.5, length=2, labelbottom=i == n - 1, color=_GREY, labelcolor=_GREY)
+            axes.spines[["top", "right"]].set_visible(False)
+            axes.spines[["left", "bottom"]].set_color(_PALE)
+            self._draw_curve(axes, curve, hue)
+        lines = [
+            Line2D([], [], color=_DARK, linewidth=2, label="answer"),
+            Line2D([], [], color=_GREY, linewidth=1.3, linestyle=(0, (3, 2)), label="what then happened"),
+        ]
+        if any(curve.played_out is not None for curve in film.curves):
+            label = "played out from a saved game"
+            lines.append(Line2D([], [], color=_DARK, marker="o", markersize=4.5, linestyle="", label=label))
+        place = {"loc": "upper right", "bbox_to_anchor": (0.985, 0.998)}
+        figure.legend(handles=lines, **place, ncols=3, frameon=False, fontsize=8.5, columnspacing=1.2)
+        figure.text(0.727, 0.012, "steps from now", fontsize=8, color=_GREY, ha="center")
+
+    def _draw_curve(self, axes: Axes, curve: Curve, hue: str) -> None:
+        time = np.arange(len(curve.predicted))
+        moved = self._now + axes.transData
+        drawn: list[Artist] = []
+        if curve.happened is not None:
+            dashed = {"linewidth": 1.3, "linestyle": (0, (3, 2)), "color": _GREY}
+            drawn += axes.plot(time, curve.happened, **dashed, transform=moved)
+        drawn += axes.plot(time, curve.predicted, color=hue, linewidth=1.8, transform=moved)
+        if curve.played_out is not None:
+            dots = {"marker": "o", "markersize": 4.5, "linestyle": "", "markeredgecolor": "white", "color": hue}
+            drawn += axes.plot(time, curve.played_out, **dots, markeredgewidth=0.6, transform=moved)
+        drawn.append(axes.axvspan(0, WINDOW, color="white", alpha=0.6, linewidth=0))
+        drawn.append(axes.axvline(0, color=_DARK, linewidth=1))
+        self._moving += [(axes, artist) for artist in drawn]
+
+    def draw(self, t: int) -> np.ndarray:
+        """The picture of step t."""
+        film, taken = self._film, int(self._film.action[t])
+        self._now.clear().translate(-t, 0)
+        for i, (bar, probability) in enumerate(zip(self._bars, film.policy[t], strict=True)):
+            bar.set_height(max(float(probability), 0.02))
+            bar.set_color(_TAKEN if i == taken else _PALE)
+        self._step.set_text(f"step {t}     return {self._score[t]:g}     action {film.actions[taken].lower()}")
+        self._canvas.restore_region(self._background)
+        self._paste(film.screens[t])
+        for parent, artist in self._moving:
+            parent.draw_artist(artist)
+        return np.asarray(self._canvas.buffer_rgba())[..., :3]
+
+    def _paste(self, screen: np.ndarray) -> None:
+        left, top, width, height = self._place
+        how = Image.Resampling.NEAREST if screen.shape[1] <= width else Image.Resampling.BOX
+        resized = np.asarray(Image.fromarray(screen).resize((width, height), how))
+        np.asarray(self._canvas.buffer_rgba())[top : top + height, left : left + width, :3] = resized
+
+
+def _cycle(curves: Sequence[Curve]) -> list[str]:
+    return [_HUES[i % len(_HUES)] for i in range(len(curves))]
+
+
+def _limits(curve: Curve) -> tuple[float, float]:
+    values = np.concatenate([each for each in (curve.predicted, curve.happened, curve.played_out) if each is not None])
+    values = values[np.isfinite(values)]
+    low, high = (values.min(), values.max()) if len(values) else (0.0, 1.0)
+    margin = 0.06 * (high - low) or 0.5
+    return float(low - margin), float(high + margin)

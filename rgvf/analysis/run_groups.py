@@ -1,0 +1,211 @@
+"""Training runs as lines of a figure or rows of a table: runs that differ only by seed belong together.
+
+Only the files of a run are read. The code of its environment and its tasks is not needed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rgvf.analysis.statistics import final
+from rgvf.analysis.styles import STOPPED
+from rgvf.errors import UserError
+from rgvf.messages import os_error, unknown
+
+_MAIN = "a2c"
+_NO_SETTINGS = ("format", "made_with", "agent", "env", "seed", "seeds", "frames", "log_every")
+_NO_SETTINGS += ("checkpoint_every", "keep_checkpoints", "processes", "imports", "wandb")
+"""In config.json, but of no influence on what an agent learns in a given number of frames."""
+_NO_METRICS = ("seed", "frames")
+
+
+@dataclass
+class RunGroup:
+    """Runs of one agent in one environment that differ only by seed."""
+
+    env: str
+    agent: str
+    """As `AgentConfig.label`: rgvf-stop-gradient."""
+    settings: Mapping[str, Any]
+    """Of the run, the agent and its tasks, by name."""
+    label: str = ""
+    """The agent, and the settings that distinguish it from other groups with the same one."""
+    lines: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
+    """The metrics of each seed."""
+    folders: dict[int, Path] = field(default_factory=dict)
+    """The folder of each seed."""
+
+    @property
+    def metrics(self) -> list[str]:
+        """The names of all metrics."""
+        names = dict.fromkeys(name for lines in self.lines.values() for line in lines for name in line)
+        return [name for name in names if name not in _NO_METRICS]
+
+    @property
+    def frames(self) -> list[int]:
+        """How many frames each seed has trained for."""
+        return [int(lines[-1]["frames"]) for lines in self.lines.values()]
+
+    def curve(self, metric: str) -> tuple[list[int], np.ndarray]:
+        """Frames, and the metric of each seed [seeds, points], as far as all seeds have it.
+
+        Seeds that were logged at different frames are interpolated at those of the one with the fewest.
+        """
+        curves = [(frames[~np.isnan(values)], values[~np.isnan(values)]) for frames, values in self._curves(metric)]
+        start, end = (max(x[0] for x, _ in curves), min(x[-1] for x, _ in curves)) if _all(curves) else (1, 0)
+        grid = min((x for x, _ in curves), key=len)
+        grid = grid[(grid >= start) & (grid <= end)]
+        if not len(grid):
+            raise UserError(f"the seeds of {self.label} have no frames with a {metric} in common yet")
+        return grid.astype(int).tolist(), np.stack([np.interp(grid, x, y) for x, y in curves])
+
+    def final(self, metric: str) -> np.ndarray:
+        """The mean over the last tenth of training of each seed."""
+        return np.array([final(values[None])[0] for _, values in self._curves(metric)])
+
+    def _curves(self, metric: str) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Of each seed frames and values, NaN where there is none yet."""
+        return [
+            (np.array([line["frames"] for line in lines], float), np.array([line.get(metric) for line in lines], float))
+            for lines in self.lines.values()
+        ]
+
+
+def read_runs(folders: Sequence[Path]) -> list[RunGroup]:
+    """The runs in these folders, in groups. A folder may be that of a run, or hold runs, such as a study's.
+
+    Raises:
+        UserError: a folder is missing, holds no runs, or a run has no metrics yet; a run is given twice.
+    """
+    groups: dict[str, RunGroup] = {}
+    for folder in folders:
+        for path in _runs_in(folder):
+            config = _read_config(path)
+            env, agent, settings = str(config["env"]), _agent_label(config["agent"]), _settings(config)
+            key = json.dumps([env, agent, settings], sort_keys=True)
+            _add(groups.setdefault(key, RunGroup(env, agent, settings)), path)
+    _name(list(groups.values()))
+    return list(groups.values())
+
+
+def check_metric(groups: Sequence[RunGroup], metric: str) -> list[RunGroup]:
+    """The groups that have a metric. ValueError with the nearest name where none has."""
+    found = [group for group in groups if metric in group.metrics]
+    if not found:
+        known = dict.fromkeys(name for group in groups for name in group.metrics)
+        raise ValueError(unknown("metric", metric, known))
+    return found
+
+
+def _all(curves: Sequence[tuple[np.ndarray, np.ndarray]]) -> bool:
+    return all(len(frames) for frames, _ in curves)
+
+
+def _runs_in(folder: Path) -> list[Path]:
+    if not folder.exists():
+        raise UserError(f"there is no folder {folder}")
+    if not folder.is_dir():
+        raise UserError(f"{folder} is a file, not the folder of a run")
+    if "env" in _config(folder):
+        if not _has_metrics(folder):
+            raise UserError(f"{folder} has no metrics yet")
+        return [folder]
+    inside = folder / "agents" if (folder / "agents").is_dir() else folder
+    runs = [path for path in sorted(inside.iterdir()) if path.is_dir() and "env" in _config(path)]
+    if not runs:
+        raise UserError(f"{folder} holds no runs: neither it nor a folder in it has the config.json of one")
+    begun = [path for path in runs if _has_metrics(path)]
+    if not begun:
+        raise UserError(f"the runs in {folder} have no metrics yet")
+    return begun
+
+
+def _config(folder: Path) -> Mapping[str, Any]:
+    """What config.json says; nothing where there is none that can be read."""
+    try:
+        data = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return data if isinstance(data, Mapping) else {}
+
+
+def _read_config(folder: Path) -> Mapping[str, Any]:
+    config = _config(folder)
+    agent = config.get("agent")
+    if not isinstance(agent, Mapping) or not isinstance(agent.get("tasks"), list):
+        raise UserError(f"{folder} holds no run that can be read: it was made by another version of rgvf")
+    return config
+
+
+def _has_metrics(folder: Path) -> bool:
+    path = folder / "metrics.jsonl"
+    return path.exists() and path.stat().st_size > 0
+
+
+def _agent_label(agent: Mapping[str, Any]) -> str:
+    name = "+".join(str(task["task"]) for task in agent["tasks"]) or _MAIN
+    return name + STOPPED * bool(agent.get("stop_gradient"))
+
+
+def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of the run and the agent by their names; of tasks by TASK.NAME."""
+    agent = config["agent"]
+    flat = {name: value for name, value in config.items() if name not in _NO_SETTINGS}
+    flat |= {name: value for name, value in agent.items() if name not in ("tasks", "stop_gradient", "actor_critic")}
+    flat |= agent.get("actor_critic", {})
+    for task in agent["tasks"]:
+        flat |= {f"{task['task']}.{name}": value for name, value in task.items() if name != "task"}
+    return flat
+
+
+def _add(group: RunGroup, path: Path) -> None:
+    lines: dict[int, list[dict[str, Any]]] = {}
+    for line in _read_metrics(path):
+        lines.setdefault(int(line["seed"]), []).append(line)
+    for seed, mine in lines.items():
+        if seed in group.lines:
+            both = f"{group.folders[seed]} and {path}"
+            raise UserError(f"{both} are runs of one agent with the same seed {seed}; give only one of them")
+        group.lines[seed], group.folders[seed] = mine, path
+
+
+def _read_metrics(path: Path) -> list[dict[str, Any]]:
+    try:
+        text = (path / "metrics.jsonl").read_text(encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"cannot read the metrics of {path}: {os_error(error)}") from None
+    whole = text[: text.rfind("\n") + 1].splitlines()  # the last line may be only half written
+    try:
+        lines = [json.loads(line) for line in whole]
+        lines = [line for line in lines if isinstance(line["seed"], int) and isinstance(line["frames"], int)]
+    except (ValueError, TypeError, LookupError):
+        raise UserError(f"{path / 'metrics.jsonl'} is damaged: a line is no metrics") from None
+    if not lines:
+        raise UserError(f"{path} has no metrics yet")
+    return lines
+
+
+def _name(groups: Sequence[RunGroup]) -> None:
+    """Labels: settings are named where groups of one environment have the same agent."""
+    for group in groups:
+        alike = [each.settings for each in groups if (each.env, each.agent) == (group.env, group.agent)]
+        names = dict.fromkeys(name for settings in alike for name in settings)
+        different = [name for name in names if len({json.dumps(each.get(name)) for each in alike}) > 1]
+        named = ", ".join(f"{name} {_short(group.settings.get(name))}" for name in different)
+        group.label = f"{group.agent} ({named})" if named else group.agent
+
+
+def _short(value: Any) -> str:
+    return (
+        " ".join(map(_short, value)) if isinstance(value, list) else f"{value:g}" if _is_number(value) else str(value)
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,110 @@
+"""Runs from their folders: what belongs together, what lines are called, what is refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+from rgvf.agents import AgentConfig
+from rgvf.analysis import read_runs
+from rgvf.analysis.run_groups import check_metric
+from rgvf.errors import UserError
+from rgvf.tasks import RandomQuestions
+from tests.analysis.made_runs import make_run
+
+
+def test_runs_that_differ_only_by_seed_are_one_group(tmp_path):
+    make_run(tmp_path / "a", [[1.0, 2.0], [3.0, 4.0]], seed=0, processes=1)
+    make_run(tmp_path / "b", [[5.0, 6.0]], seed=7, processes=2, keep_checkpoints=3)
+    make_run(tmp_path / "c", [[7.0, 8.0]], "a2c")
+    rgvf, a2c = read_runs([tmp_path / "a", tmp_path / "b", tmp_path / "c"])
+    assert (rgvf.label, a2c.label) == ("rgvf", "a2c")
+    assert list(rgvf.lines) == [0, 1, 7]
+    frames, values = rgvf.curve("return")
+    assert frames == [100, 200]
+    np.testing.assert_array_equal(values, [[1, 2], [3, 4], [5, 6]])
+    assert rgvf.frames == [200, 200, 200]
+    assert rgvf.metrics == ["return", "length", "rgvf/loss"]
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        AgentConfig("a2c"),
+        AgentConfig("rgvf", stop_gradient=True),
+        AgentConfig("rgvf+curl"),
+        AgentConfig("rgvf+pixel-control", stop_gradient=True, c=(1.0, 0.5)),
+    ],
+)
+def test_agents_are_called_as_everywhere(config, tmp_path):
+    settings = {"stop_gradient": config.stop_gradient, "c": config.c}
+    (group,) = read_runs([make_run(tmp_path / "run", [[1.0]], config.name, settings=settings)])
+    assert group.agent == group.label == config.label
+
+
+def test_equal_agents_are_named_by_the_settings_that_differ(tmp_path):
+    for rate in (1e-3, 2e-3):
+        make_run(tmp_path / f"{rate}", [[1.0]], settings={"learning_rate": rate}, steps=5)
+    tasks = [RandomQuestions(depth=4)]
+    config = json.loads((tmp_path / "0.001" / "config.json").read_text())
+    config["agent"] = AgentConfig(tasks, learning_rate=1e-3).to_data()
+    (tmp_path / "0.001" / "config.json").write_text(json.dumps(config))
+    make_run(tmp_path / "other game", [[1.0]], env="minatar/Breakout", settings={"learning_rate": 1e-4})
+    labels = [group.label for group in read_runs([tmp_path])]
+    assert labels == ["rgvf (learning_rate 0.001, rgvf.depth 4)", "rgvf (learning_rate 0.002, rgvf.depth 8)", "rgvf"]
+
+
+def test_a_study_s_folder_stands_for_its_runs(tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps({"study": "minatar", "settings": {}}))
+    make_run(tmp_path / "agents" / "Breakout.a2c", [[1.0]], "a2c", env="minatar/Breakout")
+    make_run(tmp_path / "agents" / "Freeway.a2c", [[1.0]], "a2c", env="minatar/Freeway")
+    (make_run(tmp_path / "agents" / "Freeway.rgvf", [[1.0]], env="minatar/Freeway") / "metrics.jsonl").unlink()
+    assert [group.env for group in read_runs([tmp_path])] == ["minatar/Breakout", "minatar/Freeway"]
+
+
+def test_seeds_that_were_logged_at_other_frames_are_interpolated(tmp_path):
+    """As far as all have a value; before the first game has ended there is none."""
+    make_run(tmp_path / "a", [[None, 2.0, 3.0, 4.0, 5.0, 6.0]], seed=0, every=100)
+    make_run(tmp_path / "b", [[10.0, 20.0, 30.0]], seed=1, every=150)
+    (group,) = read_runs([tmp_path])
+    frames, values = group.curve("return")
+    assert frames == [300, 450]
+    np.testing.assert_allclose(values, [[3.0, 4.5], [20.0, 30.0]])
+
+
+def test_the_end_of_training_is_its_last_tenth(tmp_path):
+    values = [[float(i) for i in range(40)], [None] * 37 + [None, 4.0, 8.0], [None] * 40]
+    (group,) = read_runs([make_run(tmp_path / "run", values)])
+    np.testing.assert_allclose(group.final("return"), [(36 + 37 + 38 + 39) / 4, 6.0, np.nan])
+
+
+def test_a_line_that_is_just_being_written_is_ignored(tmp_path):
+    path = make_run(tmp_path / "run", [[1.0, 2.0]])
+    with (path / "metrics.jsonl").open("a") as file:
+        file.write('{"frames": 300, "seed": 0, "ret')
+    assert read_runs([path])[0].frames == [200]
+
+
+def test_what_is_refused(tmp_path):
+    good = make_run(tmp_path / "good", [[1.0]])
+    empty = make_run(tmp_path / "empty", [[1.0]], seed=1)
+    (empty / "metrics.jsonl").write_text("")
+    twin = make_run(tmp_path / "twin", [[2.0]])
+    old = make_run(tmp_path / "old", [[1.0]])
+    (old / "config.json").write_text(json.dumps({"env": "atari/Pong", "agent": "rgvf"}))
+    damaged = make_run(tmp_path / "damaged", [[1.0]])
+    (damaged / "metrics.jsonl").write_text("[]\n")
+    (tmp_path / "nothing").mkdir()
+    for folders, sentence in {
+        (tmp_path / "nope",): "there is no folder",
+        (good / "config.json",): "is a file",
+        (tmp_path / "nothing",): "holds no runs",
+        (empty,): "has no metrics yet",
+        (good, twin): "with the same seed 0; give only one of them",
+        (old,): "another version of rgvf",
+        (damaged,): "is damaged",
+    }.items():
+        with pytest.raises(UserError, match=sentence):
+            read_runs(folders)
+    with pytest.raises(ValueError, match="there is no metric 'retrun'; did you mean return?"):
+        check_metric(read_runs([good]), "retrun")

@@ -1,0 +1,76 @@
+"""Which predictions a film shows, and what it calls them."""
+
+import numpy as np
+import pytest
+
+from rgvf.evaluation import choose, shown
+from rgvf.evaluation.shown import title
+from rgvf.questions import QuestionNetwork, multi_horizon_values, random_network, termination_prediction
+
+NETWORK = random_network([f"random-patches/{k}" for k in range(6)], ["left", "fire"], depth=3, repeat=4, seed=0)
+
+
+def test_answers_that_vary_are_chosen_and_dead_or_equal_ones_are_not():
+    rng = np.random.default_rng(0)
+    answers = rng.normal(size=(200, NETWORK.n_predictions)) * 0.5
+    answers[:, 0] = 3.0  # dead
+    answers[:, 4] *= 20
+    answers[:, 2] = answers[:, 4] * 0.9 + 1  # the same up and down
+    answers[:, 5] *= 10
+    chosen = choose({"rgvf": NETWORK}, {"rgvf": answers})
+    assert [each.node for each in chosen[:2]] == [4, 5]
+    assert [each.is_conditional for each in chosen] == [False, False, True, True]
+    assert all(NETWORK.conditions[each.node] is not None for each in chosen[2:])
+    assert "discounted sum" in chosen[2].title
+    assert "discounted sum" not in chosen[3].title
+    assert all(each.title.startswith("if ") for each in chosen[2:])
+
+
+def test_other_networks_give_what_they_have():
+    assert choose({}, {}) == []
+    values = multi_horizon_values([0.5, 0.9, 0.99])
+    rng = np.random.default_rng(0)
+    chosen = choose({"mhvp": values}, {"mhvp": rng.normal(size=(50, 3))})
+    assert sorted(each.node for each in chosen) == [0, 1, 2]
+    assert choose({"mhvp": values}, {"mhvp": np.ones((50, 3))})  # nothing varies: something is shown all the same
+
+
+def test_titles_are_short():
+    network = QuestionNetwork(
+        ["random-patches/3", "reward", "random-linear/0"],
+        {"sum": None, "left": "left", "fire": "fire", "0": "0", "always": "left", "two": None, "next": None},
+        [
+            ("sum", "random-patches/3"),
+            ("sum", "sum", 0.95),
+            ("left", "random-patches/3"),
+            ("fire", "left"),
+            ("fire", "random-linear/0"),
+            ("0", "sum"),
+            ("0", "reward"),
+            ("always", "always", 0.9),
+            ("always", "reward"),
+            ("two", "left"),
+            ("two", "fire"),
+            ("next", "reward"),
+        ],
+        ["left", "fire", "0"],
+    )
+    assert [title(network, node) for node in range(network.n_predictions)] == [
+        "patch 3, discounted sum",
+        "if LEFT: patch 3",
+        "if FIRE, LEFT: feature 0 + patch 3",
+        "if action 0: reward + discounted sum of patch 3",
+        "if always LEFT: discounted sum of reward",
+        "two",
+        "reward",
+    ]
+    assert title(termination_prediction(), 0).endswith(", sum") or "discounted" in title(termination_prediction(), 0)
+
+
+def test_predictions_can_be_named():
+    (found,) = shown({"rgvf": NETWORK}, ("0.3",))
+    assert found == ("rgvf", 3, "patch 3, discounted sum", ("random-patches/3",), False)
+    with pytest.raises(ValueError, match="no prediction node 'x'"):
+        shown({"rgvf": NETWORK}, ("x",))
+    with pytest.raises(ValueError, match="no question network"):
+        shown({}, ("x",))
