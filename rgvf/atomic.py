@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
+
+_TEMPORARY = re.compile(r"\..+\.(\d{1,10})")
+"""The name of a file while it is written: a dot, its own name, a dot, the number of the process."""
 
 
 def write_atomically(path: Path, content: str | bytes) -> Path:
@@ -20,6 +24,26 @@ def write_atomically(path: Path, content: str | bytes) -> Path:
     finally:
         partial.unlink(missing_ok=True)
     return path
+
+
+def remove_temporary_files(*folders: Path) -> None:
+    """Remove what processes that were killed between writing and renaming have left in these folders."""
+    for folder in folders:
+        for path in folder.iterdir() if folder.is_dir() else ():
+            match = _TEMPORARY.fullmatch(path.name)
+            if match and path.is_file() and not _is_another_process(int(match[1])):
+                path.unlink(missing_ok=True)
+
+
+def _is_another_process(pid: int) -> bool:
+    """Whether a process of this number runs, and is not this one."""
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True  # of another user
+    return pid != os.getpid()
 
 
 def _flush_folder(folder: Path) -> None:

@@ -6,6 +6,8 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
+from rgvf.errors import UserError
+
 
 def suggestion(name: str, known: Iterable[str], *, n: int = 1, cutoff: float = 0.6) -> str:
     """ "did you mean A or B?"; an empty string where nothing known is like the name."""
@@ -24,6 +26,12 @@ def os_error(error: OSError) -> str:
     """What went wrong with which file, in a few words."""
     reason = error.strerror or str(error)
     return f"{reason}: {error.filename}" if error.filename else reason
+
+
+def one_line(error: BaseException) -> str:
+    """What an error says, on one line; with its type, unless it was written for users."""
+    kind = "" if isinstance(error, UserError) else f"{type(error).__name__}: "
+    return " ".join(f"{kind}{error}".split()).removesuffix(":")
 
 
 class _Silent:

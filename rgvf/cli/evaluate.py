@@ -11,7 +11,7 @@ import numpy as np
 import tyro
 
 from rgvf.accelerate import use_fast_convolutions
-from rgvf.atomic import write_atomically
+from rgvf.atomic import remove_temporary_files, write_atomically
 from rgvf.cli.errors import command_errors
 from rgvf.cli.imports import import_modules
 from rgvf.cli.parsing import parse
@@ -84,6 +84,7 @@ def _evaluate(options: _Options) -> None:
             after = f"{agent.frames:,} frames{', greedy actions' * options.greedy}"
             row = _row(str(seed), stuck, str(len(scores)), show(mean, 2), show(error, 2), middle, after)
             print(row, flush=True)
+    remove_temporary_files(options.run)
     kept = _other_results(options.run / "evaluation.json", results)
     text = json.dumps({"env": config.env, "results": [*kept, *results]})
     write_atomically(options.run / "evaluation.json", text + "\n")
@@ -102,5 +103,5 @@ def _other_results(path: Path, results: list[dict[str, Any]]) -> list[dict[str, 
         settings = [name for name in results[0] if name != "returns"]
         again = [[each[name] for name in settings] for each in results]
         return [each for each in found if [each[name] for name in settings] not in again]
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return []

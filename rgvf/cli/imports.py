@@ -6,6 +6,7 @@ import sys
 from importlib import import_module
 
 from rgvf.cli.errors import CommandError
+from rgvf.messages import one_line
 
 OPTION = "--import"
 
@@ -32,7 +33,8 @@ def import_modules(arguments: list[str]) -> tuple[tuple[str, ...], list[str]]:
             raise CommandError(f"{OPTION} needs the name of a Python module.")
         try:
             import_module(module)
-        except Exception as error:  # whatever the module does
-            reason = " ".join(str(error).split())
-            raise CommandError(f"the module {module} cannot be imported: {type(error).__name__}: {reason}") from None
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # whatever the module does, SystemExit included
+            raise CommandError(f"the module {module} cannot be imported: {one_line(error)}") from None
     return tuple(modules), rest

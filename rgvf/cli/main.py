@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _dispatch(list(sys.argv[1:] if arguments is None else arguments))
     except CommandError as error:
-        print(f"rgvf: {error}", file=sys.stderr)
+        print(f"rgvf: {' '.join(str(error).split())}", file=sys.stderr)
         return error.status
     except KeyboardInterrupt:
         print("\nrgvf: interrupted. Finished work is kept; the same command continues from it.", file=sys.stderr)

@@ -7,7 +7,12 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from rgvf.errors import UserError
 from rgvf.spec import EnvironmentSpec
+
+
+class GameError(UserError):
+    """A game failed; the message says how."""
 
 
 class TimeStep(NamedTuple):

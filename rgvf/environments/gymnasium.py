@@ -15,11 +15,13 @@ from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Tu
 from numpy.typing import NDArray
 
 from rgvf.environments import catch
-from rgvf.environments.game import TimeStep
+from rgvf.environments.game import GameError, TimeStep
 from rgvf.environments.gym_names import parse_gym_name
 from rgvf.environments.snapshots import pack, time_step_fields, unpack
-from rgvf.messages import suggestion
+from rgvf.messages import one_line, suggestion
 from rgvf.spec import EnvironmentSpec
+
+Flatten = Callable[[Any], NDArray[np.float32]]
 
 
 class GymGame:
@@ -38,8 +40,7 @@ class GymGame:
     def __init__(self, id: str, seed: int, render: bool = False) -> None:
         self.id = id
         self._env = _make(id, render)
-        self._spec, self._start = _read_spaces(id, self._env)
-        self._flatten = _flattener(self._env.observation_space)
+        self._spec, self._start, self._flatten = _read_spaces(id, self._env)
         self._rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))
         self._episode_seed = 0
         self._played: list[int] = []
@@ -62,7 +63,7 @@ class GymGame:
     def _begin(self, episode_seed: int) -> TimeStep:
         self._episode_seed, self._return = episode_seed, 0.0
         self._played.clear()
-        observation, _ = self._env.reset(seed=episode_seed)
+        observation, _ = self._call(self._env.reset, seed=episode_seed)
         self._current = TimeStep(self._convert(observation), 0.0, False, False, True, False, 0.0, 0)
         return self._current
 
@@ -73,7 +74,7 @@ class GymGame:
         if not 0 <= action < len(self._spec.actions):
             raise ValueError(f"{self.id} has actions 0 to {len(self._spec.actions) - 1}, not {action}")
         self._played.append(int(action))
-        observation, reward, terminal, truncated, _ = self._env.step(self._start + action)
+        observation, reward, terminal, truncated, _ = self._call(self._env.step, self._start + action)
         self._return += float(reward)
         self._current = TimeStep(
             observation=self._convert(observation),
@@ -86,6 +87,15 @@ class GymGame:
             game_length=len(self._played),
         )
         return self._current
+
+    def _call(self, method: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+        """Whatever the environment raises, SystemExit included, becomes a GameError."""
+        try:
+            return method(*arguments, **named)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            raise GameError(f"{self.id} failed: {one_line(error)}") from error
 
     def prepare(self) -> None:
         """Nothing can be done ahead of time."""
@@ -120,10 +130,7 @@ class GymGame:
     def render(self) -> NDArray[np.uint8]:
         if self._env.render_mode != "rgb_array":
             raise ValueError(f"{self.id} cannot be drawn: it has no render mode 'rgb_array'")
-        try:
-            return np.asarray(self._env.render(), np.uint8)
-        except gymnasium.error.DependencyNotInstalled as error:
-            raise ValueError(f"{self.id} cannot be drawn: {_sentence(error)}") from error
+        return np.asarray(self._call(self._env.render), np.uint8)
 
     def close(self) -> None:
         self._env.close()
@@ -149,9 +156,11 @@ def _wrap(env: gymnasium.Env[Any, Any], wrapper: str) -> gymnasium.Env[Any, Any]
     module, _, name = wrapper.partition(":")
     try:
         return getattr(import_module(module), name)(env)
-    except Exception as error:  # whatever the wrapper raises
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever the wrapper raises, SystemExit included
         env.close()
-        raise ValueError(f"the wrapper {wrapper} cannot be used: {type(error).__name__}: {_sentence(error)}") from error
+        raise ValueError(f"the wrapper {wrapper} cannot be used: {one_line(error)}") from error
 
 
 def _open(id: str, **options: Any) -> gymnasium.Env[Any, Any]:
@@ -168,8 +177,10 @@ def _open(id: str, **options: Any) -> gymnasium.Env[Any, Any]:
             raise ValueError(f"there is no Gymnasium environment {id!r}; {_hint(id, error)}") from error
         except ImportError as error:
             raise ValueError(f"{id} needs a module that cannot be imported: {_sentence(error)}") from error
-        except Exception as error:  # whatever the constructor raises
-            raise ValueError(f"{id} cannot be made: {type(error).__name__}: {_sentence(error)}") from error
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # whatever the constructor raises, SystemExit included
+            raise ValueError(f"{id} cannot be made: {one_line(error)}") from error
 
 
 def _render_modes(env: gymnasium.Env[Any, Any]) -> list[str]:
@@ -189,8 +200,17 @@ def _sentence(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-def _read_spaces(id: str, env: gymnasium.Env[Any, Any]) -> tuple[EnvironmentSpec, int]:
-    """The spec, and the number of the first action."""
+def _read_spaces(id: str, env: gymnasium.Env[Any, Any]) -> tuple[EnvironmentSpec, int, Flatten | None]:
+    """The spec, the number of the first action, and what makes a vector of an observation."""
+    try:
+        return _spaces(id, env)
+    except (ValueError, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # an environment may lack spaces, or fail when they are read
+        raise ValueError(f"the spaces of {id} cannot be read: {one_line(error)}") from error
+
+
+def _spaces(id: str, env: gymnasium.Env[Any, Any]) -> tuple[EnvironmentSpec, int, Flatten | None]:
     actions, observations = env.action_space, env.observation_space
     if not isinstance(actions, Discrete):
         raise ValueError(f"{id} has {_kind(actions)} actions; only Discrete ones are supported")
@@ -206,14 +226,11 @@ def _read_spaces(id: str, env: gymnasium.Env[Any, Any]) -> tuple[EnvironmentSpec
     if len(names) != count:
         names = tuple(str(start + index) for index in range(count))
     shape = (*shape, 1) if len(shape) == 2 else shape  # an image without channels
-    return EnvironmentSpec(shape, "uint8" if image else "float32", names), start
+    return EnvironmentSpec(shape, "uint8" if image else "float32", names), start, flatten
 
 
 def _kind(space: gymnasium.Space[Any]) -> str:
     return type(space).__name__
-
-
-Flatten = Callable[[Any], NDArray[np.float32]]
 
 
 def _flattener(space: gymnasium.Space[Any]) -> Flatten | None:

@@ -1,10 +1,10 @@
 """Training runs: their configuration, their folder, and the functions that train and load agents."""
 
-from rgvf.runs.config import RunConfig
+from rgvf.runs.config import MAY_CHANGE, RunConfig
 from rgvf.runs.folder import RunError, RunFolder
 from rgvf.runs.presets import AUTO, MINATAR_RATES, PRESETS, find_preset, preset
 from rgvf.runs.progress import RunListener, RunProgress
-from rgvf.runs.train import MAY_CHANGE, default_folder, resume, train, train_together
+from rgvf.runs.train import default_folder, resume, train, train_together
 from rgvf.runs.trained_agent import TrainedAgent, load
 
 __all__ = [

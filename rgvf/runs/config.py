@@ -102,10 +102,13 @@ class RunConfig:
         if not isinstance(data, Mapping) or data.get("format") != FORMAT:
             raise ValueError(f"config.json is not of format {FORMAT}")
         _check_imports(data)
+        return cls.from_data({name: value for name, value in data.items() if name not in ("format", MADE_WITH)})
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> RunConfig:
+        """The configuration that `to_data` wrote; ValueError where the data is anything else."""
         try:
-            agent = AgentConfig.from_data(data["agent"])
-            rest = {name: value for name, value in data.items() if name not in ("format", "agent", MADE_WITH)}
-            return from_data(cls, {**rest, "agent": agent})
+            return from_data(cls, {**data, "agent": AgentConfig.from_data(data["agent"])})
         except (TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"config.json is not the configuration of a run: {error}") from None
 
@@ -114,10 +117,14 @@ def _check_imports(data: Mapping[str, Any]) -> None:
     """ValueError where the run needs modules that are not imported: a file must not decide what code runs."""
     env, imports = data.get("env"), data.get("imports", [])
     wanted = [*(imports if isinstance(imports, list) else []), *(needed_modules(env) if isinstance(env, str) else ())]
-    missing = [str(each) for each in wanted if each not in sys.modules]
+    missing = [each for each in wanted if isinstance(each, str) and each not in sys.modules]
     if missing:
         options = " ".join(f"--import {each}" for each in dict.fromkeys(missing))
         raise ValueError(f"it runs code of other modules; if you trust them, add {options} (in Python: import them)")
+
+
+MAY_CHANGE = {"frames", "keep_checkpoints", "processes", "wandb"}
+"""Settings that may differ when a run is resumed."""
 
 
 def differences(a: RunConfig, b: RunConfig) -> dict[str, tuple[Any, Any]]:

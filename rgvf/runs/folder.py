@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -12,12 +13,12 @@ from typing import IO, Any
 import numpy as np
 
 from rgvf.arrays import named_arrays
-from rgvf.atomic import write_atomically
+from rgvf.atomic import remove_temporary_files, write_atomically
 from rgvf.errors import UserError
 from rgvf.messages import os_error
 from rgvf.questions import QuestionNetwork
 from rgvf.runs.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
-from rgvf.runs.config import MADE_WITH, RunConfig
+from rgvf.runs.config import MADE_WITH, MAY_CHANGE, RunConfig, differences
 from rgvf.runs.provenance import provenance
 
 Networks = Mapping[int, Mapping[str, QuestionNetwork]]
@@ -92,7 +93,10 @@ class RunFolder:
         return networks
 
     def lock(self) -> None:
-        """Keep other processes from training in this folder until it is closed. RunError where another one does."""
+        """Keep other processes from training in this folder until it is closed. RunError where another one does.
+
+        What a process that was killed has left half written is removed.
+        """
         try:
             self._lock = (self.path / LOCK).open("wb")
         except OSError as error:
@@ -104,33 +108,43 @@ class RunFolder:
             raise RunError(f"{self.path} is in use: another process trains there") from None
         except OSError:
             pass  # a file system without locks
+        remove_temporary_files(self.path, self.path / "checkpoints")
 
     def save_config(self, config: RunConfig) -> None:
         """Write config.json."""
         write_atomically(self.path / "config.json", config.to_json(self._made_with))
 
-    def write_metrics(self, line: Mapping[str, Any]) -> int:
-        """Append a line; returns the length of the file."""
+    def write_metrics(self, line: Mapping[str, Any], checksum: int = 0) -> tuple[int, int]:
+        """Append a line; returns the length and the checksum of the file, from its checksum before."""
         if self._metrics is None:
             self._metrics = (self.path / "metrics.jsonl").open("ab")
-        self._metrics.write(json.dumps(line, allow_nan=False).encode() + b"\n")
+        text = json.dumps(line, allow_nan=False).encode() + b"\n"
+        self._metrics.write(text)
         self._metrics.flush()
-        return self._metrics.tell()
+        return self._metrics.tell(), zlib.crc32(text, checksum)
 
     def has_metrics(self) -> bool:
         """Whether any line of metrics was written."""
         path = self.path / "metrics.jsonl"
         return path.exists() and path.stat().st_size > 0
 
-    def cut_metrics(self, length: int) -> int:
-        """Remove what was written after a checkpoint; returns the length, less where lines are missing."""
+    def cut_metrics(self, length: int) -> tuple[int, int]:
+        """Remove what was written after a checkpoint; returns length (less if lines are missing) and checksum."""
         self._close_metrics()
         with (self.path / "metrics.jsonl").open("a+b") as file:
-            if file.seek(0, os.SEEK_END) < length:
-                file.seek(0)
-                length = file.read().rfind(b"\n") + 1  # whole lines
+            file.seek(0)
+            content = file.read()
+            if len(content) < length:
+                length = content.rfind(b"\n") + 1  # whole lines
             file.truncate(length)
-        return length
+        return length, zlib.crc32(content[:length])
+
+    def metrics_are_intact(self) -> bool:
+        """Whether metrics.jsonl holds what had been written when the newest checkpoint was."""
+        found, _ = self.load_checkpoint()
+        facts = {} if found is None else found[1]
+        content = (self.path / "metrics.jsonl").read_bytes()[: facts.get("metrics_length")]
+        return zlib.crc32(content) == facts.get("metrics_checksum", zlib.crc32(content))
 
     def _close_metrics(self) -> None:
         if self._metrics is not None:
@@ -162,8 +176,6 @@ class RunFolder:
         try:
             if self._metrics is not None:
                 os.fsync(self._metrics.fileno())
-            for broken in path.parent.glob(".*.safetensors.*"):  # left by a process that was killed
-                broken.unlink(missing_ok=True)
             save_checkpoint(path, arrays, facts)
         except OSError as error:
             kept = self.checkpoints()
@@ -195,8 +207,30 @@ class RunFolder:
         return None, complaints
 
 
-def check_networks(arrays: Mapping[str, np.ndarray], networks: Networks) -> None:
-    """ValueError where the saved question networks are not those that the agents of a checkpoint learn to answer."""
+def identity(config: RunConfig, networks: Networks) -> dict[str, Any]:
+    """What a checkpoint remembers of the other files, so that changes of these are noticed."""
+    return {"config": config.to_data(), "questions": _checksum(networks)}
+
+
+def check_identity(
+    arrays: Mapping[str, np.ndarray], facts: Mapping[str, Any], config: RunConfig, networks: Networks
+) -> None:
+    """ValueError where a checkpoint is of a run with another configuration or other question networks."""
+    _check_networks(arrays, networks)
+    if facts.get("questions", _checksum(networks)) != _checksum(networks):
+        raise ValueError("the question networks are not those that were trained")
+    trained = RunConfig.from_data(facts.get("config", config.to_data()))
+    changed = differences(trained, config).keys() - MAY_CHANGE
+    if changed:
+        raise ValueError(f"config.json has another {', '.join(sorted(changed))} than the run was trained with")
+
+
+def _checksum(networks: Networks) -> int:
+    texts = (network.to_json() for by_task in networks.values() for network in by_task.values())
+    return zlib.crc32("".join(texts).encode())
+
+
+def _check_networks(arrays: Mapping[str, np.ndarray], networks: Networks) -> None:
     for i, by_task in enumerate(networks.values()):
         for task, network in by_task.items():
             for name, array in named_arrays(network.table).items():

@@ -9,6 +9,7 @@ from typing import Any
 
 from rgvf.agents import AgentConfig
 from rgvf.environments import find_spec
+from rgvf.environments.registry import canonical_name
 from rgvf.messages import unknown
 from rgvf.runs.config import RunConfig
 from rgvf.tasks import ActorCriticSettings, TaskSettings
@@ -72,7 +73,7 @@ PRESETS: Mapping[str, Preset] = {
 
 def choose_preset(env: str) -> str:
     """The name of the preset for an environment. Of a Gymnasium environment, one is made to look at it."""
-    suite = env.partition("/")[0]
+    suite = canonical_name(env).partition("/")[0]
     if suite in ("atari", "minatar"):
         return {"atari": "paper"}.get(suite, suite)
     spec = find_spec(env)

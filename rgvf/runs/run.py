@@ -15,7 +15,7 @@ from rgvf.environments import Environment, find_environment, find_spec
 from rgvf.environments.workers import WorkerError, Workers
 from rgvf.loops import DeviceLoop, HostLoop, Loop, Progress, game_order, group_count, seed_axis, start
 from rgvf.runs.config import RunConfig
-from rgvf.runs.folder import Networks, RunError, RunFolder, check_networks
+from rgvf.runs.folder import Networks, RunError, RunFolder, check_identity, identity
 from rgvf.runs.loggers import Loggers, check_loggers
 from rgvf.runs.metrics import RunningMetrics
 from rgvf.runs.progress import RunListener
@@ -44,6 +44,7 @@ class Run:
         self.updates = 0
         self.speed = 0.0
         self.metrics_length = 0
+        self.metrics_checksum: int | None = 0
         self.lines: list[dict[str, Any]] = []
         self.seconds = 0.0
         self._measured_from: tuple[float, int] | None = None  # time and updates after the last line
@@ -80,10 +81,14 @@ class Run:
     def open(self) -> None:
         """Get ready to train from here."""
         self.loggers = Loggers(self.folder.path, self.config, self.frames)
-        length = self.folder.cut_metrics(self.metrics_length)
+        length, checksum = self.folder.cut_metrics(self.metrics_length)
         if length < self.metrics_length:
             self.listener.warn(f"{self.folder.path / 'metrics.jsonl'} has lost lines; continuing without them")
-            self.metrics_length = length
+            self.metrics_length, self.metrics_checksum = length, checksum
+        elif self.metrics_checksum is None:  # a checkpoint that is older than checksums
+            self.metrics_checksum = checksum
+        elif checksum != self.metrics_checksum:
+            self.listener.warn(f"{self.folder.path / 'metrics.jsonl'} was changed; some of its lines may be wrong")
         if not self.updates:
             self.save()
         self._clock = time.monotonic()
@@ -121,7 +126,9 @@ class Run:
             "updates": self.updates,
             "seconds": self.seconds,
             "metrics_length": self.metrics_length,
+            "metrics_checksum": self.metrics_checksum,
             "metrics": self.metrics.to_json(),
+            **identity(self.config, self.networks),
         }
         self._check_losses()
         arrays = self.loop.save(self.state)
@@ -153,10 +160,11 @@ class Run:
 
     def _restore_from(self, arrays: Mapping[str, np.ndarray], facts: Mapping[str, Any]) -> None:
         try:
-            check_networks(arrays, self.networks)
+            check_identity(arrays, facts, self.config, self.networks)
             self.state = self.loop.restore(self.state, arrays)
             self.metrics.restore(facts["metrics"])
             self.updates, self.metrics_length = facts["updates"], facts["metrics_length"]
+            self.metrics_checksum = facts.get("metrics_checksum")
             self.seconds = facts.get("seconds", 0.0)
         except (ValueError, KeyError, WorkerError) as error:
             raise RunError(f"the checkpoint of {self.folder.path} does not fit this run: {error}") from None
@@ -166,7 +174,7 @@ class Run:
         self.lines = [{"frames": self.frames, **line, **clock} for line in self.metrics.report()]
         self._check_losses()
         for line in self.lines:
-            self.metrics_length = self.folder.write_metrics(line)
+            self.metrics_length, self.metrics_checksum = self.folder.write_metrics(line, self.metrics_checksum or 0)
         assert self.loggers is not None
         self.loggers.log(self.lines)
 

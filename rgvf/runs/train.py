@@ -10,16 +10,13 @@ from typing import Any
 from rgvf.environments import Environment, find_environment
 from rgvf.messages import SILENT
 from rgvf.runs.advance import ShouldStop, advance
-from rgvf.runs.config import RunConfig, differences
+from rgvf.runs.config import MAY_CHANGE, RunConfig, differences
 from rgvf.runs.folder import Networks, RunFolder
 from rgvf.runs.header import description, start_message, title
 from rgvf.runs.progress import RunListener, RunProgress
 from rgvf.runs.run import Run, prepare
 from rgvf.runs.trained_agent import TrainedAgent, load
 from rgvf.signals import GracefulStop
-
-MAY_CHANGE = {"frames", "keep_checkpoints", "processes", "wandb"}
-"""Settings that may differ when a run is resumed."""
 
 
 def train(

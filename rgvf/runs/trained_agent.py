@@ -19,7 +19,7 @@ from rgvf.environments.environment import Environment
 from rgvf.environments.registry import find_spec
 from rgvf.questions import QuestionNetwork
 from rgvf.runs.config import RunConfig
-from rgvf.runs.folder import RunError, RunFolder, check_networks
+from rgvf.runs.folder import RunError, RunFolder, check_identity
 from rgvf.spec import EnvironmentSpec
 
 
@@ -131,7 +131,7 @@ def load(
     spec = find_spec(config.env, environment)
     networks = folder.load_networks(config)
     try:
-        check_networks(arrays, networks)
+        check_identity(arrays, facts, config, networks)
         learner = make_learner(config.agent, spec, seed, networks[seed])
         template = jax.eval_shape(learner.init, jax.random.key(0))  # shapes only: nothing is compiled
         prefix = f".agent[{seeds.index(seed)}]"

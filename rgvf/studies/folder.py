@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rgvf.atomic import write_atomically
+from rgvf.atomic import remove_temporary_files, write_atomically
 from rgvf.errors import UserError
 from rgvf.messages import os_error
 
@@ -40,6 +40,7 @@ class StudyFolder:
                 found["settings"] = {**json.loads(json.dumps(dict(defaults or {}))), **found["settings"]}
                 _check_same(path, found, wanted)
             (path / "results").mkdir(parents=True, exist_ok=True)
+            remove_temporary_files(path, path / "results", path / "questions")
             if found is None:
                 self.write_json("config.json", wanted, indent=1)
         except OSError as error:
@@ -53,7 +54,7 @@ class StudyFolder:
             raise FolderError(f"{self.path} is a file; choose a folder with --out")
         try:
             found = json.loads((self.path / "config.json").read_text(encoding="utf-8"))
-        except (FileNotFoundError, ValueError):
+        except (FileNotFoundError, ValueError, RecursionError):
             found = None
         if not isinstance(found, dict) or not isinstance(found.get("settings"), dict) or "study" not in found:
             raise FolderError(f"{self.path} holds files that are not a study's; choose another folder with --out")

@@ -19,7 +19,7 @@ import numpy as np
 
 from rgvf.agents import AgentConfig
 from rgvf.loops import stacking_is_faster
-from rgvf.runs import RunConfig, RunError, train_together
+from rgvf.runs import RunConfig, RunError, RunFolder, train_together
 from rgvf.settings import require
 from rgvf.studies.base import Curves, Study, StudyConfig, StudyFolder, StudyListener
 
@@ -118,15 +118,27 @@ def read_curves(path: Path, config: RunConfig) -> Curves:
     """The returns of a run, from its metrics; before a seed's first game has ended they count as 0.
 
     Raises:
-        RunError: lines are missing.
+        RunError: lines are missing or changed.
     """
+    try:
+        curves = _curves(path, config) if RunFolder(path).metrics_are_intact() else None
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        curves = None
+    if curves is None:
+        damaged = f"{path / 'metrics.jsonl'} has lost lines or was changed"
+        raise RunError(f"{damaged}; delete {path} and run the study again")
+    return curves
+
+
+def _curves(path: Path, config: RunConfig) -> Curves | None:
+    """The returns of a run; None where lines are missing."""
     lines = [json.loads(line) for line in (path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
     by_seed = [[line for line in lines if line["seed"] == seed] for seed in config.all_seeds]
     frames = [line["frames"] for line in by_seed[0]]
     distances = np.diff([0, *frames])  # equal, but for the last, which may be smaller
     gaps = not frames or (distances[:-1] != distances[0]).any() or distances[-1] > distances[0]
     if gaps or any([line["frames"] for line in mine] != frames for mine in by_seed):
-        raise RunError(f"{path / 'metrics.jsonl'} has lost lines; delete {path} and run the study again")
+        return None
     returns = [[line["return"] or 0.0 for line in mine] for mine in by_seed]
     return Curves(frames, np.array(returns).round(3), config.seed)
 

@@ -1,6 +1,9 @@
 """Gymnasium environments that tests need: "tests.environments.odd_gym:Odd/Fails-v0"."""
 
+import os
+import signal
 import sys
+import time
 from typing import Any
 
 import gymnasium
@@ -45,8 +48,67 @@ class Exits(_Odd):
 
     def step(self, action):
         if self.time == 2:
-            sys.exit(3)
+            os._exit(3)
         return super().step(action)
+
+
+class Hangs(_Odd):
+    """The third step never ends."""
+
+    def step(self, action):
+        while self.time == 2:
+            time.sleep(60)
+        return super().step(action)
+
+
+class HangsAtStart(_Odd):
+    """So does reset, in a worker process."""
+
+    def reset(self, *, seed=None, options=None):
+        while "jax" not in sys.modules:
+            time.sleep(60)
+        return super().reset(seed=seed)
+
+
+class NoStart(_Odd):
+    """Reset fails, with an error that is no Exception."""
+
+    def reset(self, *, seed=None, options=None):
+        sys.exit("no display\nwas found")
+
+
+class Quits(_Odd):
+    """Its constructor wants to end the program."""
+
+    def __init__(self):
+        sys.exit(5)
+
+
+class Unusual(BaseException):
+    """Not an Exception."""
+
+
+class Strange(_Odd):
+    def __init__(self):
+        raise Unusual
+
+
+class KilledWhenMade(_Odd):
+    """A worker process is killed while it makes its games, as when memory runs out."""
+
+    def __init__(self):
+        if "jax" not in sys.modules:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+class QuitsInWorkers(_Odd):
+    def __init__(self):
+        if "jax" not in sys.modules:
+            sys.exit("not in a worker")
+
+
+class NoSpaces(gymnasium.Env):
+    """It has forgotten its spaces."""
 
 
 class Imports(_Odd):
@@ -112,7 +174,9 @@ def made_by_a_function(render_mode=None):
 
 
 makers: dict[str, Any] = {"Odd": _Odd, "Function": made_by_a_function}
-for kind in (Fails, Exits, Imports, Forgetful, Continuous, Nested, Words, Broken, Drawn):
+kinds: list[Any] = [Fails, Exits, Imports, Forgetful, Continuous, Nested, Words, Broken, Drawn, Hangs, HangsAtStart]
+kinds += [NoStart, Quits, Strange, KilledWhenMade, QuitsInWorkers, NoSpaces]
+for kind in kinds:
     makers[kind.__name__] = kind
 for name, maker in makers.items():
     gymnasium.register(f"Odd/{name}-v0", entry_point=maker)

@@ -150,6 +150,9 @@ def test_other_observations_become_float32():
         (f"{ODD}/Continuous-v0", "Box actions; only Discrete"),
         (f"{ODD}/Words-v0", "observations of type Text are not supported"),
         (f"{ODD}/Broken-v0", "cannot be made: ZeroDivisionError: no level was found"),
+        (f"{ODD}/Quits-v0", "cannot be made: SystemExit: 5"),
+        (f"{ODD}/Strange-v0", "cannot be made: Unusual"),
+        (f"{ODD}/NoSpaces-v0", "the spaces of .* cannot be read: AttributeError"),
         (".:x-v0", "cannot be made|cannot be imported"),
     ],
 )

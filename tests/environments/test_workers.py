@@ -174,6 +174,61 @@ def test_a_game_that_ends_its_process_is_noticed():
             play(workers, np.zeros((5, 1), int))
 
 
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("KilledWhenMade", r"worker process \d+ was killed by signal 9"),
+        ("QuitsInWorkers", "QuitsInWorkers-v0 cannot be made: SystemExit: not in a worker"),
+        ("NoStart", r"NoStart-v0 failed: SystemExit: no display was found \(game 0\)"),
+    ],
+)
+def test_what_ends_a_worker_at_the_start_is_told_in_one_line(capfd, name, sentence):
+    with pytest.raises(WorkerError, match=sentence) as error, Workers(f"{ODD}/{name}-v0", [0]) as workers:
+        workers.reset()
+    assert "\n" not in str(error.value)
+    assert capfd.readouterr() == ("", "")
+
+
+def children():
+    return {int(path.name) for path in Path("/proc").glob("[0-9]*") if _parent(path) == os.getpid()}
+
+
+def _parent(process):
+    try:
+        return int((process / "stat").read_text().rsplit(")", 1)[1].split()[1])
+    except OSError:
+        return None
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_game_that_hangs_is_given_up(processes):
+    before = children()
+    with Workers(f"{ODD}/Hangs-v0", [0, 1], processes, patience=2) as workers:
+        workers.reset()
+        pids = pids_of(workers)
+        play(workers, np.zeros((2, 2), int))
+        began = time.monotonic()
+        with pytest.raises(WorkerError, match="a worker process hangs: it has not replied for [23] s"):
+            play(workers, np.zeros((1, 2), int))
+        assert time.monotonic() - began < 8
+        wait_until_gone(pids)
+    began = time.monotonic()
+    workers = Workers(f"{ODD}/HangsAtStart-v0", [0, 1], processes, patience=2)
+    with pytest.raises(WorkerError, match="hangs"):
+        workers.reset()
+    assert time.monotonic() - began < 15
+    assert children() == before
+
+
+def test_waiting_for_one_worker_costs_nothing_when_another_has_replied():
+    with Workers(f"{ODD}/Odd-v0", [0, 1], 2, patience=2) as workers:
+        os.kill(pids_of(workers)[0], signal.SIGSTOP)
+        used = time.process_time()
+        with pytest.raises(WorkerError, match="hangs"):
+            workers.reset()
+        assert time.process_time() - used < 0.5
+
+
 def test_garbage_cannot_be_restored():
     with Workers(CARTPOLE, [0]) as workers, pytest.raises(WorkerError, match="not the saved state of a game"):
         workers.restore([b"garbage"])

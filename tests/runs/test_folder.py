@@ -1,5 +1,6 @@
 """What a run's folder holds, and which folders are refused."""
 
+import dataclasses
 import json
 import shutil
 
@@ -7,12 +8,14 @@ import pytest
 
 import rgvf
 from rgvf.agents import AgentConfig
+from rgvf.cli import main
 from rgvf.questions import QuestionNetwork, random_network
 from rgvf.runs import RunConfig, RunError, RunFolder, resume, train, train_together
 from rgvf.runs.run import prepare
 from rgvf.tasks import RandomQuestions
-from tests.helpers import stop_after
+from tests.helpers import Listener, stop_after
 from tests.runs.small_runs import CARTPOLE, final_state
+from tests.test_atomic import leave_temporary_files
 
 pytestmark = pytest.mark.medium
 
@@ -72,6 +75,35 @@ def test_another_question_network_in_the_folder_is_refused(copied, depth):
     assert (other.n_predictions == network.n_predictions) == (depth == 2)
     other.save(copied / "questions.json")
     refuse(copied, "the question network of rgvf is not the one that was trained")
+
+
+def test_a_question_network_with_other_names_is_refused(copied):
+    """The table that the agent learns to answer does not have the names."""
+    path = copied / "questions.json"
+    network = QuestionNetwork.load(path)
+    path.write_text(path.read_text().replace(f'"{network.predictions[0]}"', '"renamed"'))
+    assert QuestionNetwork.load(path).predictions[0] == "renamed"
+    refuse(copied, "the question networks are not those that were trained")
+
+
+def test_a_changed_configuration_is_refused(copied):
+    """But for settings that may change, such as the frames."""
+    path = copied / "config.json"
+    data = json.loads(path.read_text())
+    path.write_text(json.dumps({**data, "clip_rewards": 2.0, "steps": 5}))
+    refuse(copied, "config.json has another clip_rewards than the run was trained with")
+    path.write_text(json.dumps({**data, "frames": 40, "processes": 1}))
+    assert resume(copied, progress=False).frames == 40
+
+
+def test_changed_metrics_are_reported(copied):
+    path, listener = copied / "metrics.jsonl", Listener()
+    path.write_bytes(path.read_bytes().replace(b'"games": 0', b'"games": 1'))
+    assert not RunFolder(copied).metrics_are_intact()
+    config = dataclasses.replace(RunFolder.open(copied)[1], frames=40)
+    assert resume(copied, config, progress=listener).frames == 40
+    assert listener.warnings == [f"{path} was changed; some of its lines may be wrong"]
+    assert not RunFolder(copied).metrics_are_intact()  # as long as the line is there
 
 
 def test_a_question_network_that_is_missing_or_damaged_is_refused(copied):
@@ -149,6 +181,20 @@ def test_what_is_left_of_a_killed_checkpoint_is_removed(tmp_path):
     broken.write_bytes(b"half")
     assert resume(run, progress=False).frames == CARTPOLE.frames
     assert not broken.exists()
+
+
+def test_what_a_kill_left_half_written_is_removed(capsys, copied):
+    names = ("config.json", "questions.json", "evaluation.json", "checkpoints/000000000020.safetensors")
+    left = leave_temporary_files(*(copied / name for name in names))
+    assert len(left) == 4
+    rgvf.load(copied)
+    assert all(path.exists() for path in left)  # who only reads changes nothing
+    assert main(["evaluate", str(copied), "--games", "1"]) == 0
+    assert left[3].exists()
+    assert not any(path.exists() for path in left[:3])
+    leave_temporary_files(*(copied / name for name in names))
+    resume(copied, progress=False)
+    assert [path.name for path in copied.rglob(".*")] == [".lock"]
 
 
 def test_what_cannot_be_made_shows_before_anything_is_written(tmp_path):

@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from rgvf.studies.folder import StudyFolder
+from rgvf.studies.folder import FolderError, StudyFolder
+from tests.test_atomic import leave_temporary_files
 
 RESULT = {"identity": {"variant": "a"}, "frames": [0, 10], "first_seed": 0, "values": [[0.125, 2.0]]}
 
@@ -20,6 +21,24 @@ def folder(tmp_path):
 def test_a_result_comes_back(folder):
     assert folder.result("a") == RESULT
     assert folder.result("b") is None
+
+
+def test_what_a_kill_left_half_written_is_removed(folder):
+    names = ("config.json", "claims.json", "results/b.json", "questions/a.json")
+    left = leave_temporary_files(*(folder.path / name for name in names))
+    assert len(left) == 4
+    with pytest.raises(FolderError):
+        StudyFolder(folder.path, "some-study", {"seeds": 2})
+    assert all(path.exists() for path in left)
+    assert StudyFolder(folder.path, "some-study", {"seeds": 1}).result("a") == RESULT
+    assert not list(folder.path.rglob(".*"))
+
+
+def test_a_configuration_that_cannot_be_read_is_refused(folder):
+    for text in ("{", "null", "[" * 100_000):
+        (folder.path / "config.json").write_text(text)
+        with pytest.raises(FolderError, match="holds files that are not a study's"):
+            StudyFolder(folder.path, "some-study", {"seeds": 1})
 
 
 def test_no_flipped_bit_is_taken_for_a_result(folder):

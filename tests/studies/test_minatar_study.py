@@ -1,10 +1,12 @@
 """The MinAtar study: what it runs, resuming, and its claims."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
 
+from rgvf.cli import main
 from rgvf.runs import train
 from rgvf.settings import to_data
 from rgvf.studies import find_study, run_study, runs
@@ -54,6 +56,30 @@ def test_an_interrupted_variant_is_resumed_from_its_checkpoint(tmp_path):
     assert len(claims) == 9
     assert claims[0]["holds"] is not None
     assert claims[1]["holds"] is None
+
+
+@pytest.mark.medium
+def test_an_agent_that_lost_metrics_is_named_with_what_to_do(capsys, tmp_path):
+    out, run = tmp_path / "study", tmp_path / "study/agents/Breakout.a2c"
+    size = ["--seeds", "2", "--frames", "4000", "--hidden", "8", "--points", "5", "--checkpoints", "2"]
+    command = ["study", "minatar", *size, "--variants", TWO[0], "--out", str(out)]
+    assert main(command) == 0
+    result, metrics = (out / "results/Breakout.a2c.json"), run / "metrics.jsonl"
+    kept, good = result.read_bytes(), metrics.read_bytes()
+    lines = good.splitlines(keepends=True)
+    for content in (None, b"", b"".join(lines[:-2]), b"".join(lines[2:]), b"garbage\n", good.replace(b"0", b"1", 1)):
+        result.unlink(missing_ok=True)
+        metrics.unlink()
+        if content is not None:
+            metrics.write_bytes(content)
+        capsys.readouterr()
+        assert main(command) == 1
+        error = capsys.readouterr().err.splitlines()[-1]
+        assert error == f"rgvf: {metrics} has lost lines or was changed; delete {run} and run the study again"
+        metrics.write_bytes(good)
+    shutil.rmtree(run)
+    assert main(command) == 0
+    assert result.read_bytes() == kept
 
 
 def test_claims_follow_the_data():

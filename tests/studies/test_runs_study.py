@@ -73,7 +73,7 @@ def test_curves_are_read_from_metrics(tmp_path):
 
 @pytest.mark.parametrize("frames", [[200, 300, 350], [100, 300, 350], [100, 200, 400], []])
 def test_metrics_with_gaps_are_refused(tmp_path, frames):
-    with pytest.raises(RunError, match="has lost lines; delete .* and run the study again"):
+    with pytest.raises(RunError, match="has lost lines or was changed; delete .* and run the study again"):
         read_curves(metrics(tmp_path, frames), RUN)
 
 

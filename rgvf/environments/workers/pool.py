@@ -172,8 +172,11 @@ class Workers:
         """The workers that have replied; waits for one of them, or for one in particular. WorkerError if they hang."""
         began = time.monotonic()
         while True:
-            replied = [self._worker_of[descriptor] for descriptor, _ in self._poll.poll(1000)]
-            if worker in replied or (worker is None and replied):
+            if worker is None:
+                replied = [self._worker_of[descriptor] for descriptor, _ in self._poll.poll(1000)]
+            else:
+                replied = [worker] * self._processes[worker][0].poll(1.0)
+            if replied:
                 return replied
             waited, since_stop = time.monotonic() - began, seconds_since_stop()
             if waited > self._patience or (since_stop or 0.0) > _STOP_SECONDS:

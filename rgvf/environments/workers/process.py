@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from rgvf.environments.game import Game, TimeStep
 from rgvf.environments.registry import make_game
 from rgvf.environments.workers.memory import map_arrays
+from rgvf.messages import one_line
 from rgvf.spec import EnvironmentSpec
 
 # The first byte of a message. STEP and its reply carry the number of a group in the second. PREPARE has no reply.
@@ -71,10 +72,10 @@ class _Worker:
         try:
             result = act()
             return None if result is None else DONE + result
-        except Exception as error:
+        except BaseException as error:  # whatever a game raises, SystemExit included
             self.failed = True
             where = f" (game {self.playing})" if self.playing >= 0 else ""
-            return FAILED + " ".join(f"{type(error).__name__}: {error}{where}".split()).encode()
+            return FAILED + f"{one_line(error)}{where}".encode()
 
     def _handle(self, command: bytes, data: bytes) -> bytes | None:
         if command == STEP:
