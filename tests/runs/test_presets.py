@@ -1,6 +1,7 @@
 """Presets: chosen by the environment, overridden by options, written out in config.json."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -94,7 +95,7 @@ def test_a_run_of_any_length_has_fifty_lines_and_ten_checkpoints(frames):
 
 @pytest.mark.medium
 def test_a_run_says_what_it_is_and_keeps_what_it_was_made_with(tmp_path, capfd):
-    tiny = {"frames": 600, "actors": 2, "steps": 5, "hidden": 8, "seeds": 2, "processes": 1}
+    tiny: dict[str, Any] = {"frames": 600, "actors": 2, "steps": 5, "hidden": 8, "seeds": 2, "processes": 1}
     task = rgvf.tasks.RandomQuestions(depth=1, repeat=2, features=3)
     config = rgvf.preset("gym/CartPole-v1", task, **tiny)
     agent = rgvf.train(config, tmp_path / "run")
