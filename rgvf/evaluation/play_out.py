@@ -124,7 +124,6 @@ def _play(
     total = np.zeros(len(jobs))
     lengths = np.array([job.plan.length for job in jobs])
     alive, truncated = np.ones(len(jobs), bool), np.zeros(len(jobs), bool)
-    clip = agent.config.clip_rewards or np.inf
     for t in range(lengths.max() + 1):
         predicted = agent.predict(observation)
         answers = np.asarray(predicted["answers"][task])
@@ -140,7 +139,7 @@ def _play(
         games.send(action)
         step = games.receive()
         after = frames.push(step.observation, step.first).copy()
-        reward = np.clip(step.reward, -clip, clip).astype(np.float32)
+        reward = agent.config.rewards(step.reward).astype(np.float32)
         found = np.asarray(features(Transition(*map(jnp.asarray, (observation, action, reward, after)))))
         for i in _where(alive):
             total[i] += jobs[i].plan.feature[t] @ found[i]

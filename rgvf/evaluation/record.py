@@ -42,7 +42,7 @@ class Recording(NamedTuple):
     As in training, they bootstrap from the agent's own answers where an episode is truncated or the recording ends.
     """
     true_return: np.ndarray
-    """The discounted, clipped return that followed, as the value predicts it: [T]; bootstrapped in the same places."""
+    """Discounted return of the rewards to learn from, as it followed: [T]; bootstrapped in the same places."""
     saved: tuple[SavedGame, ...] = ()
     """The game before each step that is not a reset step, if that was wanted."""
 
@@ -104,16 +104,15 @@ def _recording(agent: TrainedAgent, rows: list[tuple[Any, ...]], observations: n
     screens, policy, value, answers, facts = zip(*rows, strict=True)
     action, reward, terminal, reset = np.stack(facts).T
     action, terminal, reset = action.astype(np.int32), terminal > 0, reset > 0
-    clip = agent.config.clip_rewards
-    clipped = (np.clip(reward, -clip, clip) if clip else reward).astype(np.float32)
+    learned_from = agent.config.rewards(reward).astype(np.float32)
     last = agent.predict(observations[-1])
     by_task = {task: np.stack([each[task] for each in (*answers, last["answers"])]) for task in agent.networks}
-    played = _Played(observations, action, clipped, terminal, reset)
+    played = _Played(observations, action, learned_from, terminal, reset)
     true_answers = {task: _true_answers(agent, task, played, by_task[task]) for task in agent.networks}
     true_return = np.array([*value, last["value"]], float)
     discount = agent.config.agent.actor_critic.discount
     for t in reversed(np.flatnonzero(~reset)):
-        true_return[t] = clipped[t] + (0.0 if terminal[t] else discount * true_return[t + 1])
+        true_return[t] = learned_from[t] + (0.0 if terminal[t] else discount * true_return[t + 1])
     for values in (true_return[:-1], *true_answers.values()):
         values[reset] = np.nan
     before = {task: each[:-1] for task, each in by_task.items()}

@@ -4,6 +4,7 @@ from rgvf.loops.device_loop import DeviceLoop, DeviceState, Policy, uniform_poli
 from rgvf.loops.host_loop import HostLoop, HostState, game_order, group_count
 from rgvf.loops.joint_loop import JointLoop
 from rgvf.loops.loop import Loop, MetricsOfUpdates, Progress, start
+from rgvf.loops.rewards import Rewards
 from rgvf.loops.scores import MAX_SCORES
 from rgvf.loops.seeds import ListedSeeds, PerSeed, SeedAxis, StackedSeeds, seed_axis, stacking_is_faster
 
@@ -20,6 +21,7 @@ __all__ = [
     "PerSeed",
     "Policy",
     "Progress",
+    "Rewards",
     "SeedAxis",
     "StackedSeeds",
     "game_order",

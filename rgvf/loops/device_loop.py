@@ -15,6 +15,7 @@ from rgvf.agents import Agent, Learner, sample_actions
 from rgvf.arrays import fill, named_arrays, raw
 from rgvf.environments.environment import Environment, step_or_reset
 from rgvf.loops.loop import MetricsOfUpdates, Progress
+from rgvf.loops.rewards import Rewards
 from rgvf.loops.scores import Scores
 from rgvf.loops.seeds import PerSeed, SeedAxis
 from rgvf.trajectory import Trajectory
@@ -73,7 +74,7 @@ class DeviceLoop:
         seeds: the seed axis.
         actors: environments of each seed.
         steps: steps of each environment between two updates.
-        clip_rewards: rewards are clipped to ± this for learning; 0: not at all.
+        rewards: the rewards to learn from.
         policy: chooses the actions; by default the agent's actor samples them.
     """
 
@@ -84,11 +85,11 @@ class DeviceLoop:
         seeds: SeedAxis,
         actors: int,
         steps: int,
-        clip_rewards: float = 0.0,
+        rewards: Rewards = Rewards(),  # noqa: B008 - immutable
         policy: Policy = sample_actions,
     ) -> None:
         self.environment, self.learners, self.seeds, self.policy = environment, learners, seeds, policy
-        self.actors, self.steps, self.clip_rewards = actors, steps, clip_rewards
+        self.actors, self.steps, self.rewards = actors, steps, rewards
         self.update = learners[0].update
         self._begin = seeds.map(self._begin_one)
         self._advance = seeds.map(self._updates, donate_first=True, shared=1)
@@ -134,8 +135,7 @@ class DeviceLoop:
         rollout_key, update_key, key = jax.random.split(state.key, 3)
         actors, trajectory, over = self.rollout(state.agent, state.actors, rollout_key)
         scores = state.scores.add(trajectory.reward, over)
-        if self.clip_rewards:
-            trajectory = trajectory._replace(reward=jnp.clip(trajectory.reward, -self.clip_rewards, self.clip_rewards))
+        trajectory = trajectory._replace(reward=self.rewards(trajectory.reward))
         return DeviceState(state.agent, actors, scores, key), trajectory, update_key
 
     def rollout(

@@ -19,6 +19,7 @@ from rgvf.agents import MAIN, REPRESENTATION, Agent, Learner, actor_of
 from rgvf.arrays import fill, named_arrays
 from rgvf.environments.workers import TimeSteps, Workers
 from rgvf.loops.loop import MetricsOfUpdates, Progress
+from rgvf.loops.rewards import Rewards
 from rgvf.loops.seeds import PerSeed, SeedAxis
 from rgvf.tasks import Metrics
 from rgvf.trajectory import Trajectory
@@ -60,7 +61,7 @@ class HostLoop:
         seeds: the seed axis.
         actors: games of each seed.
         steps: steps of each game between two updates.
-        clip_rewards: rewards are clipped to ± this for learning; 0: not at all.
+        rewards: the rewards to learn from.
     """
 
     def __init__(
@@ -70,10 +71,10 @@ class HostLoop:
         seeds: SeedAxis,
         actors: int,
         steps: int,
-        clip_rewards: float = 0.0,
+        rewards: Rewards = Rewards(),  # noqa: B008 - immutable
     ) -> None:
         self.workers, self.learners, self.seeds = workers, learners, seeds
-        self.actors, self.steps, self.clip_rewards = actors, steps, clip_rewards
+        self.actors, self.steps, self.rewards = actors, steps, rewards
         self.spec = workers.spec
         self.groups = len(workers.groups)
         self._shape = (len(learners), actors // self.groups)  # seeds, and games of each in a group
@@ -166,8 +167,7 @@ class HostLoop:
     def _record(self, segment: _Segment, current: TimeSteps, ends: list[_GameEnd]) -> None:
         step = segment.played - 1
         reward = current.reward.reshape(self._shape).copy()
-        clip = self.clip_rewards
-        segment.rewards.append(np.clip(reward, -clip, clip) if clip else reward)
+        segment.rewards.append(self.rewards(reward))
         segment.terminals.append(current.terminal.reshape(self._shape).copy())
         for i in np.flatnonzero(current.game_over):
             score, length = float(current.game_return[i]), int(current.game_length[i])

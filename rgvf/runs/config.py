@@ -11,7 +11,8 @@ from typing import Any
 
 from rgvf.agents import AgentConfig
 from rgvf.environments.registry import canonical_name, needed_modules
-from rgvf.settings import check_types, from_data, not_negative, require, to_data
+from rgvf.loops import Rewards
+from rgvf.settings import check_types, from_data, not_negative, positive, require, to_data
 
 FORMAT = 2
 """Of config.json."""
@@ -41,6 +42,8 @@ class RunConfig:
     """Environments of each agent."""
     steps: int = 20
     """Steps of each environment between two updates."""
+    reward_scale: float = 1.0
+    """Multiply rewards by this for learning, before they are clipped."""
     clip_rewards: float = 1.0
     """Clip rewards to ± this for learning; 0: do not clip."""
     log_every: int = 0
@@ -65,6 +68,7 @@ class RunConfig:
             *("frames", "seeds", "actors", "steps", "keep_checkpoints"),
         )
         require(self, "at least 0", not_negative, "seed", "processes", "clip_rewards", "log_every", "checkpoint_every")
+        require(self, "positive", positive, "reward_scale")
         require(self, f"at most {MAX_AGENTS:,}: each agent needs its own memory", lambda x: x <= MAX_AGENTS, "seeds")
         require(self, f"at most {MAX_ACTORS:,}", lambda x: x <= MAX_ACTORS, "actors", "steps", "processes")
         require(self, "at most 10^15", lambda x: x <= 10**15, "frames", "log_every", "checkpoint_every")
@@ -79,6 +83,11 @@ class RunConfig:
         return dataclasses.replace(
             self, log_every=self.log_every or log_every, checkpoint_every=self.checkpoint_every or checkpoint_every
         )
+
+    @property
+    def rewards(self) -> Rewards:
+        """The rewards that its agents learn from."""
+        return Rewards(self.reward_scale, self.clip_rewards)
 
     @property
     def all_seeds(self) -> range:

@@ -192,7 +192,7 @@ def prepare(config: RunConfig, environment: Environment | None = None) -> Networ
 def make_loop(config: RunConfig, networks: Networks, environment: Environment | None = None) -> Loop:
     """The loop of a run: a device loop where the environment is in JAX, else a host loop."""
     seeds = seed_axis(config.all_seeds)
-    settings = (config.actors, config.steps, config.clip_rewards)
+    settings = (config.actors, config.steps, config.rewards)
     in_jax = find_environment(config.env, environment)
     workers = None if in_jax is not None else make_workers(config)
     spec = find_spec(config.env, environment) if workers is None else workers.spec

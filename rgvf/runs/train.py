@@ -113,11 +113,11 @@ def train_together(
         environment: as for `train`.
 
     Raises:
-        ValueError: the runs do not share an environment in JAX, actors, steps and clip_rewards; or a folder holds
+        ValueError: the runs do not share an environment in JAX, actors, steps and rewards; or a folder holds
             another run.
     """
-    if len({(each.env, each.actors, each.steps, each.clip_rewards) for each in runs.values()}) > 1:
-        raise ValueError("runs share a program only with the same env, actors, steps and clip_rewards")
+    if len({(each.env, each.actors, each.steps, each.rewards) for each in runs.values()}) > 1:
+        raise ValueError("runs share a program only with the same env, actors, steps, reward_scale and clip_rewards")
     prepared: list[Networks | None] = []  # None: the run has begun, and its folder has its networks
     runs = {Path(path): config for path, config in runs.items()}
     for path, config in runs.items():

@@ -85,7 +85,7 @@ def test_experience_is_that_of_single_games_stepped_one_by_one(env, seeds, segme
         learners = [learner_of(run.agent, workers.spec, seed) for seed in run.all_seeds]
         watching = [Watching(learner.representation, learner.tasks) for learner in learners]
         axis = ListedSeeds(run.all_seeds)
-        loop = HostLoop(workers, watching, axis, run.actors, run.steps, run.clip_rewards)
+        loop = HostLoop(workers, watching, axis, run.actors, run.steps, run.rewards)
         state = start(loop)
         for _ in range(segments):
             state, _ = loop.advance(state)
@@ -107,7 +107,7 @@ def test_one_seed_of_several_learns_what_it_learns_alone(axis):
     for run, seeds in ((together, axis(together.all_seeds)), (alone, ListedSeeds(alone.all_seeds))):
         with make_workers(run) as workers:
             learners = [learner_of(run.agent, workers.spec, seed) for seed in run.all_seeds]
-            loop = HostLoop(workers, learners, seeds, run.actors, run.steps, run.clip_rewards)
+            loop = HostLoop(workers, learners, seeds, run.actors, run.steps, run.rewards)
             state, _ = loop.advance(start(loop))
             agents.append(seeds.unstack(state.agent)[-1])
     for a, b in zip(*map(jax.tree.leaves, agents), strict=True):
