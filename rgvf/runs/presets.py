@@ -65,7 +65,15 @@ PRESETS: Mapping[str, Preset] = {
     ),
     "vectors": Preset(
         "observations that are vectors, such as those of classic control",
-        {"frames": 600_000, "actors": 32, "steps": 10, "learning_rate": 2e-3, "clip_rewards": 0.0, "hidden": 128},
+        {
+            "frames": 1_000_000,
+            "actors": 32,
+            "steps": 10,
+            "learning_rate": 2e-3,
+            "reward_scale": 0.1,
+            "clip_rewards": 0.0,
+            "hidden": 128,
+        },
     ),
 }
 """The presets, by name."""
