@@ -6,13 +6,13 @@ import os
 import re
 from pathlib import Path
 
-_TEMPORARY = re.compile(r"\..+\.(\d{1,10})")
-"""The name of a file while it is written: a dot, its own name, a dot, the number of the process."""
+_TEMPORARY = re.compile(r"\..+\.rgvf-(\d{1,10})")
+"""The name of a file while it is written: a dot, its own name, .rgvf- and the number of the process."""
 
 
 def write_atomically(path: Path, content: str | bytes) -> Path:
     """Write to a temporary name beside `path`, flush to disk, rename."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    partial = path.with_name(f".{path.name}.rgvf-{os.getpid()}")
     data = content.encode("utf-8") if isinstance(content, str) else content
     try:
         with partial.open("wb") as file:

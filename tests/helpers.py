@@ -78,7 +78,7 @@ class Listener:
     def say(self, message: str) -> None:
         self.messages.append(message)
 
-    def wait(self, what: str) -> None:
+    def waiting(self, what: str) -> None:
         self.messages.append(what)
 
     def warn(self, message: str) -> None:

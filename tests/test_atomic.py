@@ -32,9 +32,18 @@ def leave_temporary_files(*paths):
 def test_what_killed_processes_left_is_removed_and_nothing_else(tmp_path):
     (left,) = leave_temporary_files(tmp_path / "config.json")
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
-        names = [f".results.json.{other.pid}", ".lock", ".hidden", ".4711", "notes.4711", ".notes.txt.old"]
+        names = [
+            f".results.json.rgvf-{other.pid}",
+            ".notes.2024",
+            ".lock",
+            ".hidden",
+            ".4711",
+            "notes.4711",
+            ".notes.txt.old",
+        ]
         kept = [write_atomically(tmp_path / name, "kept") for name in names]
-        write_atomically(tmp_path / f".of-this-number.json.{os.getpid()}", "by an earlier process, as in a container")
+        earlier = tmp_path / f".of-this-number.json.rgvf-{os.getpid()}"  # of another process, as in a container
+        earlier.write_text("left")
         (tmp_path / ".folder.4711").mkdir()
         assert left.exists()
         remove_temporary_files(tmp_path, tmp_path / "missing")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,7 @@ from rgvf.analysis.film_page import Curve, Film, pages
 __all__ = ["Curve", "Film", "check_suffix", "write_film"]
 
 _COLOURS = 64  # of a GIF
+_SAMPLED = 20  # screens that its colours are chosen from
 
 
 def write_film(
@@ -27,7 +28,13 @@ def write_film(
         report: called with the fraction done.
     """
     write = _write_gif if check_suffix(path).suffix.lower() == ".gif" else _write_mp4
-    return write(path, pages(film), len(film.screens), frames_per_second, report)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.stem}.rgvf{path.suffix}")
+    try:
+        write(partial, film, frames_per_second, report)
+        return partial.replace(path)  # a film is there as a whole, or not at all
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def check_suffix(path: Path) -> Path:
@@ -37,31 +44,31 @@ def check_suffix(path: Path) -> Path:
     return path
 
 
-def _write_gif(
-    path: Path, images: Iterator[np.ndarray], total: int, speed: int, report: Callable[[float], None]
-) -> Path:
+def _write_gif(path: Path, film: Film, speed: int, report: Callable[[float], None]) -> None:
     from PIL import Image
 
+    images, total = pages(film), len(film.screens)
     frames: list[Image.Image] = []
     first = np.array(next(images))
-    # One palette for all, so that only what moves is written.
-    palette = Image.fromarray(first).quantize(_COLOURS, Image.Quantize.MAXCOVERAGE)
+    # One palette for all, so that only what moves is written: of the first page, and of screens of the whole film.
+    screens = film.screens[:: max(1, total // _SAMPLED)]
+    wide = max(first.shape[1], *(screen.shape[1] for screen in screens))
+    rows = [np.pad(each, ((0, 0), (0, wide - each.shape[1]), (0, 0)), "edge") for each in (first, *screens)]
+    palette = Image.fromarray(np.concatenate(rows)).quantize(_COLOURS, Image.Quantize.MAXCOVERAGE)
     for i, image in enumerate(itertools.chain([first], images), 1):
         frames.append(Image.fromarray(image).quantize(palette=palette, dither=Image.Dither.NONE))
         report(i / total)
     frames[0].save(path, save_all=True, append_images=frames[1:], duration=1000 // speed, loop=0)
-    return path
 
 
-def _write_mp4(
-    path: Path, images: Iterator[np.ndarray], total: int, speed: int, report: Callable[[float], None]
-) -> Path:
+def _write_mp4(path: Path, film: Film, speed: int, report: Callable[[float], None]) -> None:
     """H.264, which every browser plays."""
     import av
 
+    total = len(film.screens)
     container = av.open(str(path), "w")
     stream = None
-    for i, image in enumerate(images, 1):
+    for i, image in enumerate(pages(film), 1):
         if stream is None:
             stream = container.add_stream("libx264", rate=speed, options={"crf": "20", "preset": "veryfast"})
             stream.width, stream.height, stream.pix_fmt = image.shape[1] // 2 * 2, image.shape[0] // 2 * 2, "yuv420p"
@@ -71,4 +78,3 @@ def _write_mp4(
     if stream is not None:
         container.mux(stream.encode())
     container.close()
-    return path

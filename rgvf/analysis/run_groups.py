@@ -5,6 +5,7 @@ Only the files of a run are read. The code of its environment and its tasks is n
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,8 @@ _NO_SETTINGS = ("format", "made_with", "agent", "env", "seed", "seeds", "frames"
 _NO_SETTINGS += ("checkpoint_every", "keep_checkpoints", "processes", "imports", "wandb")
 """In config.json, but of no influence on what an agent learns in a given number of frames."""
 _NO_METRICS = ("seed", "frames")
+MAX_LABEL = 40
+"""Characters of a setting in a label; of a longer one its checksum is shown."""
 
 
 @dataclass
@@ -83,13 +86,19 @@ def read_runs(folders: Sequence[Path]) -> list[RunGroup]:
     Raises:
         UserError: a folder is missing, holds no runs, or a run has no metrics yet; a run is given twice.
     """
-    groups: dict[str, RunGroup] = {}
+    alike: dict[tuple[str, str], dict[Path, dict[str, Any]]] = {}
     for folder in folders:
         for path in _runs_in(folder):
             config = _read_config(path)
-            env, agent, settings = str(config["env"]), _agent_label(config["agent"]), _settings(config)
-            key = json.dumps([env, agent, settings], sort_keys=True)
-            _add(groups.setdefault(key, RunGroup(env, agent, settings)), path)
+            key = str(config["env"]), _agent_label(config["agent"])
+            alike.setdefault(key, {})[path] = _settings(config)
+    groups: dict[str, RunGroup] = {}
+    for (env, agent), runs in alike.items():
+        shared = set.intersection(*(set(settings) for settings in runs.values()))  # newer settings do not tell apart
+        for path, settings in runs.items():
+            compared = {name: value for name, value in settings.items() if name in shared}
+            key = json.dumps([env, agent, compared], sort_keys=True)
+            _add(groups.setdefault(key, RunGroup(env, agent, compared)), path)
     _name(list(groups.values()))
     return list(groups.values())
 
@@ -202,9 +211,12 @@ def _name(groups: Sequence[RunGroup]) -> None:
 
 
 def _short(value: Any) -> str:
-    return (
-        " ".join(map(_short, value)) if isinstance(value, list) else f"{value:g}" if _is_number(value) else str(value)
-    )
+    if isinstance(value, list):
+        return " ".join(map(_short, value))
+    text = f"{value:g}" if _is_number(value) else str(value)
+    if len(text) > MAX_LABEL or "\n" in text:  # such as a whole question network
+        return hashlib.sha256(text.encode()).hexdigest()[:6]
+    return text
 
 
 def _is_number(value: Any) -> bool:

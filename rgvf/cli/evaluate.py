@@ -29,6 +29,8 @@ class _Options:
     """Take the most likely action instead of sampling from the policy."""
     sticky: float | None = None
     """Probability that a sticky action is repeated; by default 0.25 on Atari and 0.1 on MinAtar."""
+    checkpoint: int | None = None
+    """Frames after which the checkpoint was written; the newest one by default."""
     games_seed: int = 0
     """Random seed of the games and of the actions that are sampled."""
 
@@ -62,7 +64,7 @@ def _evaluate(options: _Options) -> None:
     can_stick = takes_option(config.env, "sticky")
     results = []
     for seed in seeds:
-        agent = load(options.run, seed)
+        agent = load(options.run, seed, checkpoint=options.checkpoint)
         sticky_option(agent, options.sticky)  # a wrong one is refused before any game is played
         if not results:
             print(_row("seed", "sticky" if can_stick else "", "games", "mean", "± error", "median", "after"))

@@ -13,9 +13,10 @@ import tyro
 from rgvf.agents import MAIN, AgentConfig
 from rgvf.cli.errors import CommandError
 from rgvf.environments import gym_name
+from rgvf.environments.gym_names import parse_value
 from rgvf.messages import os_error
 from rgvf.questions import QuestionNetwork
-from rgvf.runs import AUTO, MAY_CHANGE, PRESETS, RunConfig, find_preset
+from rgvf.runs import AUTO, MAY_CHANGE, PRESETS, WHAT_MAY_CHANGE, RunConfig, find_preset
 from rgvf.settings import field_docs, field_types
 from rgvf.tasks import TASKS, ActorCriticSettings, GivenQuestions, TaskSettings
 
@@ -87,7 +88,7 @@ def _full_name(options: Any) -> str:
     for name, equals, value in fields:
         if not (name and equals):
             raise CommandError(f"--env-kwargs takes NAME=VALUE, such as map_name=8x8, not {name + value!r}")
-    return gym_name(id, {name: value for name, _, value in fields}, options.wrappers)
+    return gym_name(id, {name: parse_value(value) for name, _, value in fields}, options.wrappers)
 
 
 def config_of(options: Any, imports: Sequence[str] = ()) -> RunConfig:
@@ -116,9 +117,7 @@ def config_of(options: Any, imports: Sequence[str] = ()) -> RunConfig:
 def changed_config(saved: RunConfig, options: Any) -> RunConfig:
     """The configuration of a run that is resumed with these options."""
     if options.agent != saved.agent.name:
-        raise CommandError(
-            f"the run has agent = {saved.agent.name}, not {options.agent}; only more frames can be requested"
-        )
+        raise CommandError(f"the run has agent = {saved.agent.name}, not {options.agent}; {WHAT_MAY_CHANGE}")
     if options.out is not None:
         raise CommandError("--out is for new runs; a run is resumed in its own folder")
     for name in _NEW_RUNS:

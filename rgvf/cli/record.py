@@ -39,6 +39,8 @@ class _Options:
     """Take the most likely action instead of sampling from the policy."""
     sticky: float | None = None
     """Probability that a sticky action is repeated (Atari and MinAtar); by default as in training."""
+    checkpoint: int | None = None
+    """Frames after which the checkpoint was written; the newest one by default."""
     games_seed: int = 0
     """Random seed of the game and of the actions that are sampled."""
 
@@ -67,7 +69,7 @@ def _record(options: _Options) -> None:
     from rgvf.runs import load
 
     out = check_suffix(options.out or options.run / "film.mp4")
-    agent = load(options.run, options.seed)
+    agent = load(options.run, options.seed, checkpoint=options.checkpoint)
     given = shown(agent.networks, options.predictions)
     how = {"greedy": options.greedy, "sticky": options.sticky, "seed": options.games_seed}
     game = record(agent, options.steps, **how, save=options.play_out > 0)

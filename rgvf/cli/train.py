@@ -59,7 +59,7 @@ def _preset(arguments: list[str]) -> dict[str, Any]:
     from rgvf.cli.options import option_type, preset_options
 
     without_help = [each for each in arguments if each not in ("-h", "--help")]
-    if without_help != arguments and "--env" not in arguments:
+    if without_help != arguments and not any(each.partition("=")[0] == "--env" for each in arguments):
         return {}
     chosen = parse(option_type(), without_help, "rgvf train")
     with command_errors():
@@ -83,5 +83,7 @@ def _run(out: Path, run: Callable[[Callable[[], bool]], TrainedAgent]) -> None:
     with GracefulStop() as stop:
         agent = run(lambda: stop.requested is not None)
     if agent.frames < agent.config.frames:
-        raise CommandError(f"stopped; a checkpoint is saved. To resume: rgvf train --resume {out}", status=130)
-    print(f"Done: {out}. Next: rgvf evaluate {out}, rgvf record {out}")
+        again = agent.config.command("train --resume", out)
+        raise CommandError(f"stopped; a checkpoint is saved. To resume: {again}", status=130)
+    following = ", ".join(agent.config.command(each, out) for each in ("evaluate", "record"))
+    print(f"Done: {out}. Next: {following}")

@@ -37,7 +37,7 @@ def parse_gym_name(name: str) -> GymName:
         fields = parse_qsl(query, keep_blank_values=True, strict_parsing=True, max_num_fields=100) if mark else []
     except ValueError:
         raise ValueError(f"{name!r} is malformed; expected ID?NAME=VALUE&NAME=VALUE") from None
-    kwargs = {key: _value(text) for key, text in fields if key != _WRAPPER}
+    kwargs = {key: parse_value(text) for key, text in fields if key != _WRAPPER}
     wrappers = tuple(text for key, text in fields if key == _WRAPPER)
     for each in wrappers:
         module, colon, cls = each.partition(":")
@@ -55,7 +55,7 @@ def gym_name(id: str, kwargs: Mapping[str, Any] | None = None, wrappers: Sequenc
         wrappers: MODULE:CLASS of each, the innermost first.
     """
     before = parse_gym_name(id)
-    fields = [(key, value if isinstance(value, str) else json.dumps(value)) for key, value in (kwargs or {}).items()]
+    fields = [(key, _text(value)) for key, value in (kwargs or {}).items()]
     fields += [(_WRAPPER, each) for each in wrappers]
     if not fields:
         return f"gym/{id}"
@@ -65,7 +65,12 @@ def gym_name(id: str, kwargs: Mapping[str, Any] | None = None, wrappers: Sequenc
     return f"gym/{name}"
 
 
-def _value(text: str) -> Any:
+def _text(value: Any) -> str:
+    """What `parse_value` reads as this value: text as it is, unless that would be read as something else."""
+    return value if isinstance(value, str) and parse_value(value) == value else json.dumps(value)
+
+
+def parse_value(text: str) -> Any:
     """JSON, or the text itself where it is none: 8x8, false, 0.5."""
     try:
         return json.loads(text)

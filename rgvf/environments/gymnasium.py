@@ -155,7 +155,10 @@ def _make(name: str, render: bool) -> gymnasium.Env[Any, Any]:
 def _wrap(env: gymnasium.Env[Any, Any], wrapper: str) -> gymnasium.Env[Any, Any]:
     module, _, name = wrapper.partition(":")
     try:
-        return getattr(import_module(module), name)(env)
+        cls = getattr(import_module(module), name)
+        if not (isinstance(cls, type) and issubclass(cls, gymnasium.Wrapper)):
+            raise TypeError("it is no subclass of gymnasium.Wrapper")
+        return cls(env)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # whatever the wrapper raises, SystemExit included

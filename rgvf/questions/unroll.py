@@ -18,7 +18,7 @@ NEGLIGIBLE = 0.02
 class Plan(NamedTuple):
     """One way that a question leads through the next n steps, as arrays. The answer is, in expectation,
 
-        Σ_t feature[t] · f(t+1)  +  open[n] · y[nodes](n)
+        Σ_t<m feature[t] · f(t+1)  +  open[m] · y[nodes](m)    for any m up to n
 
     where action[t] is done at each step. A question that leads several ways is the sum over its plans.
     """
@@ -41,7 +41,7 @@ class Plan(NamedTuple):
 def plans(network: QuestionGraph, node: int, steps: int, negligible: float = NEGLIGIBLE) -> tuple[Plan, ...]:
     """Unroll a prediction node for at most so many steps; nothing where it leads too many ways.
 
-    Where the nodes to answer next are conditioned on different actions, a plan branches: its features so far stay with
+    Where the nodes to answer next are conditioned on different actions, a plan branches: what came before stays with
     the first branch.
     """
     nodes, inner, outer, condition = _part(network, node)
@@ -56,10 +56,11 @@ def plans(network: QuestionGraph, node: int, steps: int, negligible: float = NEG
             table = np.array(features, float).reshape(shape)
             done.append(Plan(np.array(actions, np.int32), table, np.stack(open_), np.array(nodes)))
             continue
+        before = features, open_
         for i, action in enumerate(np.unique(condition[weight != 0])):
             mine = np.where(condition == action, weight, 0.0)
-            kept = features if i == 0 else [np.zeros(network.n_features)] * len(features)
-            pending.append(([*actions, action], [*kept, mine @ outer], [*open_, mine @ inner]))
+            kept, waiting = (features, open_) if i == 0 else ([np.zeros_like(each) for each in past] for past in before)
+            pending.append(([*actions, action], [*kept, mine @ outer], [*waiting, mine @ inner]))
         if len(pending) + len(done) > MAX_PLANS:
             return ()
     return tuple(done)

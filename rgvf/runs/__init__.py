@@ -1,6 +1,6 @@
 """Training runs: their configuration, their folder, and the functions that train and load agents."""
 
-from rgvf.runs.config import MAY_CHANGE, RunConfig
+from rgvf.runs.config import MAY_CHANGE, WHAT_MAY_CHANGE, RunConfig
 from rgvf.runs.folder import RunError, RunFolder
 from rgvf.runs.presets import AUTO, MINATAR_RATES, PRESETS, find_preset, preset
 from rgvf.runs.progress import RunListener, RunProgress
@@ -12,6 +12,7 @@ __all__ = [
     "MAY_CHANGE",
     "MINATAR_RATES",
     "PRESETS",
+    "WHAT_MAY_CHANGE",
     "RunConfig",
     "RunError",
     "RunFolder",

@@ -19,7 +19,7 @@ def advance(runs: Sequence[Run], should_stop: ShouldStop) -> None:
     try:
         for run in runs:
             run.open()
-            run.listener.wait("compiling, and playing the first steps")
+            run.listener.waiting("compiling, and playing the first steps")
         joint: dict[tuple[int, ...], JointLoop] = {}
         while unfinished := [run for run in runs if not run.finished]:
             behind = min(run.updates for run in unfinished)
@@ -39,7 +39,8 @@ def advance(runs: Sequence[Run], should_stop: ShouldStop) -> None:
             if stop:
                 break
     except WorkerError as error:
-        raise RunError(f"{error}; continue from the last checkpoint with --resume {runs[0].folder.path}") from None
+        again = runs[0].config.command("train --resume", runs[0].folder.path)
+        raise RunError(f"{error}; to continue from the last checkpoint: {again}") from None
 
 
 def _join(runs: Sequence[Run]) -> JointLoop:

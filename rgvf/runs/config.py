@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from rgvf.agents import AgentConfig
@@ -85,6 +87,16 @@ class RunConfig:
         )
 
     @property
+    def modules(self) -> tuple[str, ...]:
+        """The modules outside of rgvf that it needs: `--import MODULE` for each loads the run again."""
+        return tuple(dict.fromkeys([*self.imports, *needed_modules(self.env)]))
+
+    def command(self, command: str, folder: Path) -> str:
+        """What to type to give a command this run's folder: rgvf evaluate FOLDER --import MODULE."""
+        words = ["rgvf", *command.split(), str(folder)]
+        return shlex.join([*words, *(word for module in self.modules for word in ("--import", module))])
+
+    @property
     def rewards(self) -> Rewards:
         """The rewards that its agents learn from."""
         return Rewards(self.reward_scale, self.clip_rewards)
@@ -110,7 +122,7 @@ class RunConfig:
             raise ValueError("it was made by rgvf 0.1, and this version cannot resume or load it")
         if not isinstance(data, Mapping) or data.get("format") != FORMAT:
             raise ValueError(f"config.json is not of format {FORMAT}")
-        _check_imports(data)
+        _check_imports(data.get("env"), data.get("imports"))
         return cls.from_data({name: value for name, value in data.items() if name not in ("format", MADE_WITH)})
 
     @classmethod
@@ -122,11 +134,13 @@ class RunConfig:
             raise ValueError(f"config.json is not the configuration of a run: {error}") from None
 
 
-def _check_imports(data: Mapping[str, Any]) -> None:
+def _check_imports(env: Any, imports: Any) -> None:
     """ValueError where the run needs modules that are not imported: a file must not decide what code runs."""
-    env, imports = data.get("env"), data.get("imports", [])
-    wanted = [*(imports if isinstance(imports, list) else []), *(needed_modules(env) if isinstance(env, str) else ())]
-    missing = [each for each in wanted if isinstance(each, str) and each not in sys.modules]
+    imports = [] if imports is None else imports
+    if not isinstance(imports, list) or not all(isinstance(each, str) for each in imports):
+        raise ValueError(f"imports must be a list of names, not {str(imports)[:40]}")
+    wanted = [*imports, *(needed_modules(env) if isinstance(env, str) else ())]
+    missing = [each for each in wanted if each not in sys.modules]
     if missing:
         options = " ".join(f"--import {each}" for each in dict.fromkeys(missing))
         raise ValueError(f"it runs code of other modules; if you trust them, add {options} (in Python: import them)")
@@ -134,6 +148,8 @@ def _check_imports(data: Mapping[str, Any]) -> None:
 
 MAY_CHANGE = {"frames", "keep_checkpoints", "processes", "wandb"}
 """Settings that may differ when a run is resumed."""
+WHAT_MAY_CHANGE = "only more frames can be requested, and other keep_checkpoints, processes and wandb"
+"""`MAY_CHANGE` in words."""
 
 
 def differences(a: RunConfig, b: RunConfig) -> dict[str, tuple[Any, Any]]:

@@ -202,6 +202,8 @@ class RunFolder:
                 return load_checkpoint(path), complaints
             except CheckpointError as error:
                 complaints.append(str(error))
+        if frames is not None:
+            raise RunError(complaints[0])
         if complaints:
             raise RunError(f"no checkpoint of {self.path} can be read: {complaints[0]}")
         return None, complaints

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rgvf.agents import AgentConfig
-from rgvf.environments import find_spec
+from rgvf.environments import Environment, find_spec
 from rgvf.environments.registry import canonical_name
 from rgvf.messages import unknown
 from rgvf.runs.config import RunConfig
@@ -51,7 +51,7 @@ class Preset:
 PRESETS: Mapping[str, Preset] = {
     "paper": Preset("Atari as published: 200 million frames", {}),
     "fast": Preset(
-        "Atari in 10 million frames: segments of 5 steps, a small RMSProp epsilon",
+        "Atari and other large images in 10 million frames: segments of 5 steps, a small RMSProp epsilon",
         {"frames": 10_000_000, "steps": 5, "rms_epsilon": 1e-10},
     ),
     "minatar": Preset(
@@ -79,21 +79,23 @@ PRESETS: Mapping[str, Preset] = {
 """The presets, by name."""
 
 
-def choose_preset(env: str) -> str:
+def choose_preset(env: str, environment: Environment | None = None) -> str:
     """The name of the preset for an environment. Of a Gymnasium environment, one is made to look at it."""
     suite = canonical_name(env).partition("/")[0]
-    if suite in ("atari", "minatar"):
-        return {"atari": "paper"}.get(suite, suite)
-    spec = find_spec(env)
+    if suite == "atari":
+        return "paper"
+    if suite == "minatar":
+        return "minatar"
+    spec = find_spec(env, environment)
     if not spec.is_image:
         return "vectors"
     return "small-images" if spec.is_small_image else "fast"
 
 
-def find_preset(env: str, name: str = AUTO) -> str:
+def find_preset(env: str, name: str = AUTO, environment: Environment | None = None) -> str:
     """The name of a preset, where "auto" chooses one for the environment. ValueError where it is not known."""
     if name == AUTO:
-        return choose_preset(env)
+        return choose_preset(env, environment)
     if name not in PRESETS:
         raise ValueError(unknown("preset", name, [AUTO, *PRESETS]))
     return name
@@ -101,29 +103,33 @@ def find_preset(env: str, name: str = AUTO) -> str:
 
 def preset(
     env: str,
-    tasks: str | TaskSettings | list[str | TaskSettings] = "rgvf",
+    agent: str | TaskSettings | list[str | TaskSettings] = "rgvf",
     name: str = AUTO,
+    *,
+    environment: Environment | None = None,
     **settings: Any,
 ) -> RunConfig:
     """The configuration of a run by a preset.
 
     Args:
         env: the environment.
-        tasks: as `AgentConfig` takes them.
-        name: of the preset: paper, fast (both for Atari), minatar, small-images or vectors; "auto": by the environment.
+        agent: a2c, or auxiliary tasks, as `AgentConfig` takes them.
+        name: of the preset: paper, fast, minatar, small-images or vectors; "auto": chosen by the environment.
+        environment: one in JAX that `env` names own/NAME.
         settings: any settings of `RunConfig`, `AgentConfig` and `ActorCriticSettings`, instead of the preset's.
 
     Raises:
         ValueError: there is no such environment, preset or setting, or a setting is wrong.
     """
-    agent = AgentConfig(tasks, stop_gradient=settings.get("stop_gradient", False))
-    values = PRESETS[find_preset(env, name)].settings_for(agent) | settings
-    parts = {}
-    for cls in (ActorCriticSettings, AgentConfig, RunConfig):
-        names = {field.name for field in dataclasses.fields(cls)} - {"tasks", "actor_critic", "agent", "env"}
-        parts[cls] = {name: values.pop(name) for name in names & set(values)}
-    if values:
-        known = [field.name for cls in parts for field in dataclasses.fields(cls)]
-        raise ValueError(unknown("setting", next(iter(values)), known))
-    agent = AgentConfig(tasks, actor_critic=ActorCriticSettings(**parts[ActorCriticSettings]), **parts[AgentConfig])
-    return RunConfig(env, agent, **parts[RunConfig])
+    plain = AgentConfig(agent, stop_gradient=settings.get("stop_gradient", False))
+    values = PRESETS[find_preset(env, name, environment)].settings_for(plain) | settings
+    nested = {"tasks", "actor_critic", "agent", "env"}
+    names = {
+        cls: {field.name for field in dataclasses.fields(cls)} - nested
+        for cls in (RunConfig, AgentConfig, ActorCriticSettings)
+    }
+    wrong = values.keys() - set.union(*names.values())
+    if wrong:
+        raise ValueError(unknown("setting", min(wrong), sorted(set.union(*names.values()))))
+    run, own, critic = ({each: values[each] for each in mine & values.keys()} for mine in names.values())
+    return RunConfig(env, AgentConfig(agent, actor_critic=ActorCriticSettings(**critic), **own), **run)

@@ -24,7 +24,7 @@ class RunListener(Protocol):
         """Something about the run, before it starts."""
         ...
 
-    def wait(self, what: str) -> None:
+    def waiting(self, what: str) -> None:
         """Something begins that takes a while."""
         ...
 
@@ -64,7 +64,7 @@ class RunProgress:
         """Print it."""
         self._print(message)
 
-    def wait(self, what: str) -> None:
+    def waiting(self, what: str) -> None:
         """Show what is being waited for."""
         if self._console.is_terminal:
             self._live.update(Spinner("dots", f"{what} …"), refresh=True)

@@ -166,7 +166,9 @@ class Run:
             self.updates, self.metrics_length = facts["updates"], facts["metrics_length"]
             self.metrics_checksum = facts.get("metrics_checksum")
             self.seconds = facts.get("seconds", 0.0)
-        except (ValueError, KeyError, WorkerError) as error:
+        except WorkerError as error:
+            raise RunError(f"the games of {self.folder.path} cannot be restored: {error}") from None
+        except (ValueError, KeyError) as error:
             raise RunError(f"the checkpoint of {self.folder.path} does not fit this run: {error}") from None
 
     def _log(self) -> None:

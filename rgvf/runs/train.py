@@ -10,7 +10,7 @@ from typing import Any
 from rgvf.environments import Environment, find_environment
 from rgvf.messages import SILENT
 from rgvf.runs.advance import ShouldStop, advance
-from rgvf.runs.config import MAY_CHANGE, RunConfig, differences
+from rgvf.runs.config import MAY_CHANGE, WHAT_MAY_CHANGE, RunConfig, differences
 from rgvf.runs.folder import Networks, RunFolder
 from rgvf.runs.header import description, start_message, title
 from rgvf.runs.progress import RunListener, RunProgress
@@ -51,7 +51,7 @@ def train(
         networks = prepare(config, environment)
         listener.say(description(config, networks))
         folder = opened.enter_context(RunFolder.create(out, config, networks))
-        listener.wait(start_message(config))
+        listener.waiting(start_message(config))
         run = opened.enter_context(Run(config, folder, networks, listener, environment))
         advance([run], opened.enter_context(_stop_signal(should_stop)))
     return load(out, environment=environment)
@@ -85,7 +85,7 @@ def resume(
         listener.say(f"{title(config)}, folder {out}")
         networks = folder.load_networks(config)
         listener.say(description(config, networks))
-        listener.wait(start_message(config))
+        listener.waiting(start_message(config))
         run = opened.enter_context(Run(config, folder, networks, listener, environment))
         run.restore()
         already = "finished already; --frames N trains for longer" if run.finished else "resuming"
@@ -158,7 +158,7 @@ def _open(out: Path, config: RunConfig | None) -> tuple[RunFolder, RunConfig]:
     wrong = [name for name in changed if name not in MAY_CHANGE or (name == "frames" and config.frames < saved.frames)]
     if wrong:
         listed = ", ".join(_difference(name, *changed[name]) for name in wrong)
-        raise ValueError(f"the run in {out} has {listed}; only more frames can be requested")
+        raise ValueError(f"the run in {out} has {listed}; {WHAT_MAY_CHANGE}")
     folder.lock()
     return folder, config
 

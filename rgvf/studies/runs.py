@@ -152,7 +152,7 @@ class _RunReports:
     def say(self, message: str) -> None:
         """A study says what it runs itself."""
 
-    def wait(self, what: str) -> None:
+    def waiting(self, what: str) -> None:
         """A study shows a bar meanwhile."""
 
     def warn(self, message: str) -> None:

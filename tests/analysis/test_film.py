@@ -41,6 +41,15 @@ def test_or_a_gif(tmp_path, film):
         write_film(tmp_path / "film.avi", film)
 
 
+def test_a_gif_keeps_colours_that_come_late(tmp_path, film):
+    orange = np.full((20, 16, 3), (255, 140, 0), np.uint8)
+    with Image.open(write_film(tmp_path / "film.gif", film._replace(screens=[*film.screens[:-1], orange]))) as found:
+        found.seek(T - 1)
+        left, top, width, height = SCREEN
+        shown = np.asarray(found.convert("RGB"))[top + height // 2, left + width // 2]
+    np.testing.assert_allclose(shown, (255, 140, 0), atol=8)
+
+
 def test_a_page_shows_the_screen_and_marks_the_patch_in_the_colour_of_its_curve(film):
     patch = (0.5, 0.25, 0.25, 0.25)  # left, top, width, height
     curve = film.curves[1]._replace(patches=(patch,))

@@ -1,6 +1,7 @@
 """Runs from their folders: what belongs together, what lines are called, what is refused."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from rgvf.agents import AgentConfig
 from rgvf.analysis import read_runs
 from rgvf.analysis.run_groups import check_metric
 from rgvf.errors import UserError
+from rgvf.questions import random_network
 from rgvf.tasks import RandomQuestions
 from tests.analysis.made_runs import make_run
 
@@ -108,3 +110,24 @@ def test_what_is_refused(tmp_path):
             read_runs(folders)
     with pytest.raises(ValueError, match="there is no metric 'retrun'; did you mean return?"):
         check_metric(read_runs([good]), "retrun")
+
+
+def test_a_setting_that_older_runs_lack_does_not_split_a_group(tmp_path):
+    old, new = (make_run(tmp_path / name, [[1.0]], seed=seed) for name, seed in (("old", 0), ("new", 1)))
+    config = json.loads((old / "config.json").read_text())
+    del config["reward_scale"]
+    (old / "config.json").write_text(json.dumps(config))
+    (group,) = read_runs([old, new])
+    assert (group.label, list(group.lines)) == ("rgvf", [0, 1])
+
+
+def test_question_networks_are_named_by_a_checksum(tmp_path):
+    for seed in (0, 1):
+        network = random_network(["reward"], ["a", "b"], depth=1, repeat=1, seed=seed, discount=0.5 + 0.1 * seed)
+        path = make_run(tmp_path / f"{seed}", [[1.0]])
+        config = json.loads((path / "config.json").read_text())
+        config["agent"]["tasks"] = [{"task": "questions", "network": network.to_json()}]
+        (path / "config.json").write_text(json.dumps(config))
+    labels = [group.label for group in read_runs([tmp_path])]
+    assert len(set(labels)) == 2
+    assert all(re.fullmatch(r"questions \(questions.network [0-9a-f]{6}\)", label) for label in labels)

@@ -140,9 +140,7 @@ def test_on_a_cpu_runs_follow_each_other_bit_by_bit(tmp_path):
 
 def test_runs_that_cannot_share_a_program_are_refused(tmp_path):
     runs = {tmp_path / "a": run_of(AGENTS[0]), tmp_path / "b": run_of(AGENTS[0], actors=2)}
-    with pytest.raises(
-        ValueError, match="share a program only with the same env, actors, steps"
-    ):
+    with pytest.raises(ValueError, match="share a program only with the same env, actors, steps"):
         train_together(runs)
     games = {tmp_path / name: RunConfig("gym/rgvf/Catch-v0", AGENTS[0]) for name in "ab"}
     with pytest.raises(ValueError, match="does not run inside the compiled program"):

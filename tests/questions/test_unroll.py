@@ -11,17 +11,18 @@ MDP = ROOM.mdp()
 POLICY = np.random.default_rng(0).dirichlet(np.ones(4), ROOM.n_states)
 
 
-def expected_sum(network, plan, answers):
-    """What a plan gives in each state: the distribution over states is moved on step by step."""
+def expected_sum(network, plan, answers, steps):
+    """What a plan gives in each state, if it is left after so many steps: the distribution over states is moved on."""
     states = np.eye(ROOM.n_states)
     total = np.zeros(ROOM.n_states)
-    for action, weights in zip(plan.action, plan.feature, strict=True):
+    steps = min(steps, plan.length)
+    for action, weights in zip(plan.action[:steps], plan.feature, strict=False):
         acts = POLICY if action == UNCONDITIONED else np.eye(4)[np.full(ROOM.n_states, action)]
         for name, weight in zip(network.features, weights, strict=True):
             expected = (MDP.transition * np.broadcast_to(MDP.features[name], MDP.transition.shape)).sum(-1)
             total += weight * states @ (acts * expected).sum(-1)
         states = states @ np.einsum("sa,sat->st", acts, MDP.transition)
-    return total + states @ answers[:, plan.nodes] @ plan.open[-1]
+    return total + states @ answers[:, plan.nodes] @ plan.open[steps]
 
 
 NETWORKS = [
@@ -54,8 +55,9 @@ def test_the_plans_of_a_question_add_up_to_its_answer(network, steps):
     for node in range(network.n_predictions):
         ways = plans(network, node, steps)
         assert ways
-        total = sum(expected_sum(network, way, answers) for way in ways)
-        np.testing.assert_allclose(total, answers[:, node], atol=1e-9)
+        for left_after in range(steps + 1):
+            total = sum(expected_sum(network, way, answers, left_after) for way in ways)
+            np.testing.assert_allclose(total, answers[:, node], atol=1e-9)
 
 
 def test_a_plan_ends_where_nothing_is_left_or_the_rest_is_negligible():

@@ -1,3 +1,4 @@
+import json
 from typing import Any, cast
 
 import numpy as np
@@ -25,3 +26,11 @@ def test_a_configuration_comes_back_from_json():
     tasks = [RandomQuestions(depth=3, discount=0.5, feature_kind="linear"), CURLSettings(margin=2)]
     config = RunConfig("minatar/Breakout", AgentConfig(tasks, c=(0.5, 2.0), hidden=7), frames=99, seeds=3)
     assert RunConfig.from_json(config.to_json()) == config
+
+
+@pytest.mark.parametrize("imports", ["no_such_module", ["no_such_module"], {"no_such_module": 1}, [["no_such_module"]]])
+def test_a_file_cannot_name_modules_to_import(imports):
+    data = json.loads(RunConfig("minatar/Breakout").to_json())
+    with pytest.raises(ValueError, match="--import no_such_module|imports must be a list of names"):
+        RunConfig.from_json(json.dumps({**data, "imports": imports}))
+    assert RunConfig.from_json(json.dumps({**data, "imports": ["json"]})).imports == ("json",)

@@ -94,5 +94,8 @@ def test_relative_error_is_the_error_in_units_of_the_spread_of_the_targets():
     loss = td_loss(jnp.asarray(answers), jnp.asarray(target), jnp.asarray(learns))
     found = relative_error(loss, jnp.asarray(target), jnp.asarray(learns))
     np.testing.assert_allclose(found, np.sqrt(error / spread), rtol=1e-5)
-    constant = jnp.ones((6, 3, 4))
-    assert relative_error(jnp.float32(0.5), constant, jnp.zeros((6, 3, 4), bool)) == 0
+    everything = jnp.ones((6, 3, 4), bool)
+    far = jnp.asarray(1000 + rng.normal(size=(6, 3, 4)).astype(np.float32))  # a large mean, a small spread
+    by_mean = td_loss(jnp.broadcast_to(far.mean((0, 1)), far.shape), far, everything)
+    np.testing.assert_allclose(relative_error(by_mean, far, everything), 1, rtol=1e-3)
+    assert relative_error(jnp.float32(0.5), jnp.ones((6, 3, 4)), everything) == 0

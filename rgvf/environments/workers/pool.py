@@ -179,7 +179,7 @@ class Workers:
             if replied:
                 return replied
             waited, since_stop = time.monotonic() - began, seconds_since_stop()
-            if waited > self._patience or (since_stop or 0.0) > _STOP_SECONDS:
+            if waited > self._patience or min(waited, since_stop or 0.0) > _STOP_SECONDS:
                 self.close()
                 raise WorkerError(f"a worker process hangs: it has not replied for {waited:.0f} s")
 
