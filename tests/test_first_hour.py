@@ -1,0 +1,74 @@
+"""Small things that new users met: each was wrong once."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+import rgvf
+from rgvf.atomic import write_atomically
+from rgvf.environments.registry import SUITES
+
+PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+
+
+def test_the_extra_for_gymnasium_brings_what_draws_its_environments():
+    assert any(each.startswith("pygame") for each in PROJECT["optional-dependencies"]["gym"])
+
+
+@pytest.mark.parametrize(("env", "package"), [("minatar/Breakout", "pgx"), ("atari/Pong", "ale_py")])
+def test_a_missing_package_is_named_with_the_extra_that_installs_it(monkeypatch, env, package):
+    suite = SUITES[env.partition("/")[0]]
+    assert suite.extra in PROJECT["optional-dependencies"]
+    monkeypatch.delitem(sys.modules, f"rgvf.environments.{suite.module}", raising=False)
+    monkeypatch.delitem(sys.modules, "rgvf.environments.pgx_patches", raising=False)
+    for name in [each for each in sys.modules if each.split(".")[0] == package]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ValueError, match=rf"needs {package}.*: pip install 'rgvf\[{suite.extra}\]'"):
+        rgvf.environments.find_spec(env)
+
+
+@pytest.mark.unchecked_types
+def test_a_name_is_no_configuration():
+    with pytest.raises(ValueError, match=r"rgvf.train\(rgvf.RunConfig\('gym/CartPole-v1'"):
+        rgvf.train(cast(Any, "gym/CartPole-v1"))
+
+
+def test_more_seeds_than_memory_are_refused_at_once():
+    with pytest.raises(ValueError, match="seeds must be at most 4,096"):
+        rgvf.RunConfig("minatar/Breakout", seeds=100_000)
+
+
+def test_a_second_signal_ends_the_process_with_a_message():
+    program = """
+import signal
+from rgvf.signals import GracefulStop
+with GracefulStop() as stop:
+    signal.raise_signal(signal.SIGINT)
+    print(stop.requested.name, flush=True)
+    signal.raise_signal(signal.SIGINT)
+    print("never")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (128 + signal.SIGINT, "SIGINT\n")
+    assert "stopped at once; the last checkpoint is kept" in done.stderr
+
+
+def test_the_folder_is_flushed_after_a_rename(monkeypatch, tmp_path):
+    flushed, fsync = [], os.fsync
+
+    def noted(descriptor):
+        is_folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+        flushed.append("folder, with the file" if is_folder and (tmp_path / "file").exists() else "file")
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    write_atomically(tmp_path / "file", "text")
+    assert flushed == ["file", "folder, with the file"]
