@@ -37,6 +37,12 @@ def atari(folder, game=None):
     return draw
 
 
+def gym(curves):
+    """A panel for each environment."""
+    panels = {name: [Line("rgvf", each.frames, each.values, agent_style("rgvf"))] for name, each in curves.items()}
+    return learning_panels([RESULTS / "gym/curves.png"], panels, "return of the last 100 episodes")
+
+
 def catch(curves):
     """A panel for each task, both modes in it."""
     panels = {}
@@ -63,6 +69,7 @@ def grid(folder, module):
 FIGURES = {
     "atari-breakout": atari("atari-breakout", "Breakout"),
     "atari-games": atari("atari-games"),
+    "gym": gym,
     "atari-kungfumaster": atari("atari-kungfumaster", "KungFuMaster"),
     "catch": catch,
     "grid-random": grid("grid-random", grid_random),

@@ -51,6 +51,9 @@ def rows(folder, frames, values, finals, samples):
     elif folder == "catch":
         yield "agent", "frames", "return, mean of the last five points"
         yield from ((name, f"{frames[name][-1]:,}", f"{each[0, -5:].mean():.2f}") for name, each in values.items())
+    elif folder == "gym":
+        yield "environment", "frames", "return, mean of the last tenth of training ± standard error over seeds"
+        yield from ((name, f"{frames[name][-1]:,}", estimate(each, 2)) for name, each in finals.items())
     elif folder == "atari-tasks":
         yield "task", "loss: first point", "first quarter", "last quarter"
         for name, (each,) in values.items():

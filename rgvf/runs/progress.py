@@ -121,12 +121,12 @@ def _status(frames: int, total: int, speed: float, lines: list[dict[str, Any]]) 
 
 
 def _losses(lines: list[dict[str, Any]]) -> list[str]:
-    """The losses; means over seeds."""
+    """The losses and their kin; means over seeds."""
     parts = []
     for name in lines[0] if lines else ():
-        if "/" in name:
+        if "/" in name and not name.endswith("gradient_norm"):
             mean = sum(line[name] for line in lines) / len(lines)
-            parts.append(f"{name.removeprefix('a2c/').removesuffix('_loss').removesuffix('/loss')} {mean:.3g}")
+            parts.append(f"{name.removeprefix('a2c/').replace('_', ' ').replace('/', ' ')} {mean:.3g}")
     return parts
 
 

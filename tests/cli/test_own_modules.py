@@ -140,7 +140,10 @@ def test_arguments_of_the_environment_and_wrappers(capsys, tmp_path):
         (["--env-kwargs", "speed=3"], "cannot be made: TypeError"),
         (["--wrappers", "gymnasium.wrappers"], "a wrapper is named MODULE:CLASS"),
         (["--wrappers", "gymnasium.wrappers:Nothing"], "the wrapper gymnasium.wrappers:Nothing cannot be used"),
-        (["--wrappers", "sys:exit"], "the wrapper sys:exit cannot be used: SystemExit"),
+        (
+            ["--wrappers", "sys:exit"],
+            "the wrapper sys:exit cannot be used: TypeError: it is no subclass of gymnasium.Wrapper",
+        ),
         (["--wrappers", "no_such_module:Wrapper"], "cannot be used: ModuleNotFoundError"),
         (["--env", "minatar/Breakout", "--env-kwargs", "a=1"], "are for Gymnasium environments, gym/ID"),
         (["--env", f"gym/{ODD}:Odd/Quits-v0"], "cannot be made: SystemExit: 5"),
@@ -216,6 +219,6 @@ def test_a_run_whose_game_hangs_ends_after_a_signal_and_keeps_its_checkpoint(tmp
     assert time.monotonic() - began < 16
     assert process.returncode == 1
     assert "rgvf: a worker process hangs" in error
-    assert "continue from the last checkpoint with --resume run" in error
+    assert f"to continue from the last checkpoint: rgvf train --resume run --import {ODD}" in error
     assert "Traceback" not in error
     assert [path.name for path in (tmp_path / "run/checkpoints").iterdir()] == ["000000000000.safetensors"]
