@@ -48,6 +48,7 @@ class Preset:
         return dict(self.settings) if rate is None else {**self.settings, "learning_rate": rate}
 
 
+_VECTORS = {"actors": 32, "steps": 10, "learning_rate": 2e-3, "clip_rewards": 0.0, "hidden": 128}
 PRESETS: Mapping[str, Preset] = {
     "paper": Preset("Atari as published: 200 million frames", {}),
     "fast": Preset(
@@ -65,16 +66,9 @@ PRESETS: Mapping[str, Preset] = {
     ),
     "vectors": Preset(
         "observations that are vectors, such as those of classic control",
-        {
-            "frames": 1_000_000,
-            "actors": 32,
-            "steps": 10,
-            "learning_rate": 2e-3,
-            "reward_scale": 0.1,
-            "clip_rewards": 0.0,
-            "hidden": 128,
-        },
+        {**_VECTORS, "frames": 1_000_000, "reward_scale": 0.1},
     ),
+    "minigrid": Preset("MiniGrid, where the only reward is that of the goal", {**_VECTORS, "frames": 300_000}),
 }
 """The presets, by name."""
 
@@ -86,6 +80,8 @@ def choose_preset(env: str, environment: Environment | None = None) -> str:
         return "paper"
     if suite == "minatar":
         return "minatar"
+    if suite == "gym" and env.rpartition(":")[2].removeprefix("gym/").startswith(("MiniGrid-", "BabyAI-")):
+        return "minigrid"
     spec = find_spec(env, environment)
     if not spec.is_image:
         return "vectors"
@@ -114,7 +110,7 @@ def preset(
     Args:
         env: the environment.
         agent: a2c, or auxiliary tasks, as `AgentConfig` takes them.
-        name: of the preset: paper, fast, minatar, small-images or vectors; "auto": chosen by the environment.
+        name: of the preset: paper, fast, minatar, small-images, vectors or minigrid; "auto": chosen by the environment.
         environment: one in JAX that `env` names own/NAME.
         settings: any settings of `RunConfig`, `AgentConfig` and `ActorCriticSettings`, instead of the preset's.
 

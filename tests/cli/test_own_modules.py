@@ -140,10 +140,7 @@ def test_arguments_of_the_environment_and_wrappers(capsys, tmp_path):
         (["--env-kwargs", "speed=3"], "cannot be made: TypeError"),
         (["--wrappers", "gymnasium.wrappers"], "a wrapper is named MODULE:CLASS"),
         (["--wrappers", "gymnasium.wrappers:Nothing"], "the wrapper gymnasium.wrappers:Nothing cannot be used"),
-        (
-            ["--wrappers", "sys:exit"],
-            "the wrapper sys:exit cannot be used: TypeError: it is no subclass of gymnasium.Wrapper",
-        ),
+        (["--wrappers", "sys:exit"], "the wrapper sys:exit cannot be used: TypeError: it is no subclass of"),
         (["--wrappers", "no_such_module:Wrapper"], "cannot be used: ModuleNotFoundError"),
         (["--env", "minatar/Breakout", "--env-kwargs", "a=1"], "are for Gymnasium environments, gym/ID"),
         (["--env", f"gym/{ODD}:Odd/Quits-v0"], "cannot be made: SystemExit: 5"),

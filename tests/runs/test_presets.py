@@ -28,6 +28,7 @@ def by_command(*arguments):
         ("gym/CartPole-v1", "vectors"),
         ("gym/FrozenLake-v1", "vectors"),
         ("gym/rgvf/Catch-v0", "small-images"),
+        ("gym/minigrid:MiniGrid-Empty-5x5-v0", "minigrid"),
     ],
 )
 def test_the_environment_chooses_the_preset(env, name):
