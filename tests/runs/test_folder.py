@@ -177,7 +177,7 @@ def test_a_folder_left_by_a_run_killed_before_its_configuration_was_written_can_
 def test_what_is_left_of_a_killed_checkpoint_is_removed(tmp_path):
     run = tmp_path / "run"
     assert train(CARTPOLE, run, progress=False, should_stop=stop_after(0)).frames < CARTPOLE.frames
-    broken = run / "checkpoints" / ".000000000700.safetensors.4711"
+    broken = run / "checkpoints" / ".000000000700.safetensors.rgvf-999999999"
     broken.write_bytes(b"half")
     assert resume(run, progress=False).frames == CARTPOLE.frames
     assert not broken.exists()
