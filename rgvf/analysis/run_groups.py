@@ -86,16 +86,16 @@ def read_runs(folders: Sequence[Path]) -> list[RunGroup]:
     Raises:
         UserError: a folder is missing, holds no runs, or a run has no metrics yet; a run is given twice.
     """
-    alike: dict[tuple[str, str], dict[Path, dict[str, Any]]] = {}
+    alike: dict[tuple[str, str], list[tuple[Path, dict[str, Any]]]] = {}
     for folder in folders:
         for path in _runs_in(folder):
             config = _read_config(path)
             key = str(config["env"]), _agent_label(config["agent"])
-            alike.setdefault(key, {})[path] = _settings(config)
+            alike.setdefault(key, []).append((path, _settings(config)))
     groups: dict[str, RunGroup] = {}
     for (env, agent), runs in alike.items():
-        shared = set.intersection(*(set(settings) for settings in runs.values()))  # newer settings do not tell apart
-        for path, settings in runs.items():
+        shared = set.intersection(*(set(settings) for _, settings in runs))  # newer settings do not tell apart
+        for path, settings in runs:
             compared = {name: value for name, value in settings.items() if name in shared}
             key = json.dumps([env, agent, compared], sort_keys=True)
             _add(groups.setdefault(key, RunGroup(env, agent, compared)), path)
