@@ -18,7 +18,9 @@ def theirs(name):
 
 
 @pytest.mark.loose_promotion
-@pytest.mark.parametrize("name", MINATAR_GAMES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(game, marks=[pytest.mark.slow] * (game in ("Asterix", "Seaquest"))) for game in MINATAR_GAMES]
+)
 def test_games_equal_those_of_pgx_step_by_step(name):
     """A hundred games side by side, 600 steps each, reset where they end; some actions are repeated."""
     game, other, n = MinAtar(name), theirs(name), 100

@@ -103,6 +103,7 @@ def test_settings_that_agents_may_not_carry_as_arrays_belong_to_the_program(monk
     assert AgentConfig(one).program == AgentConfig(one, learning_rate=1e-2).program
 
 
+@pytest.mark.slow
 def test_runs_together_stop_and_resume_as_they_would_alone(stacked, tmp_path):
     """The program is another one when one of them is ahead. Checkpoints have no padding."""
     runs = {tmp_path / str(i): run_of(agent) for i, agent in enumerate(AGENTS[2:])}
