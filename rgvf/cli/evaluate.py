@@ -16,6 +16,10 @@ from rgvf.cli.errors import command_errors
 from rgvf.cli.imports import import_modules
 from rgvf.cli.parsing import parse
 
+DESCRIPTION = """Play whole games with a trained agent.
+
+--import MODULE first imports a module that the run needs, such as that of gym/MODULE:ID."""
+
 
 @dataclass(frozen=True)
 class _Options:
@@ -45,13 +49,14 @@ def evaluate(arguments: list[str]) -> None:
     """Run the command."""
     use_fast_convolutions()
     _, arguments = import_modules(arguments)
-    options = parse(_Options, arguments, "rgvf evaluate", description="Play whole games with a trained agent.")
+    options = parse(_Options, arguments, "rgvf evaluate", description=DESCRIPTION)
     with command_errors():
         _evaluate(options)
 
 
 def _evaluate(options: _Options) -> None:
     from rgvf.analysis import estimate, show
+    from rgvf.cli.terminal import bar
     from rgvf.environments.registry import takes_option
     from rgvf.evaluation import evaluate
     from rgvf.evaluation.evaluate import sticky_option
@@ -69,7 +74,9 @@ def _evaluate(options: _Options) -> None:
         if not results:
             print(_row("seed", "sticky" if can_stick else "", "games", "mean", "± error", "median", "after"))
         for sticky in modes:
-            scores = evaluate(agent, options.games, sticky=sticky, greedy=options.greedy, seed=options.games_seed)
+            settings = {"sticky": sticky, "greedy": options.greedy, "seed": options.games_seed}
+            with bar("playing") as report:
+                scores = evaluate(agent, options.games, **settings, report=report)
             results.append(
                 {
                     "seed": seed,

@@ -55,7 +55,9 @@ def record(arguments: list[str]) -> None:
     """Run the command."""
     use_fast_convolutions()
     _, arguments = import_modules(arguments)
-    description = "Make a film of a trained agent: the game, its policy, its value and some of its predictions."
+    description = """Make a film of a trained agent: the game, its policy, its value and some of its predictions.
+
+--import MODULE first imports a module that the run needs, such as that of gym/MODULE:ID."""
     options = parse(_Options, arguments, "rgvf record", description=description)
     with command_errors():
         _record(options)

@@ -79,7 +79,8 @@ class StudyProgress:
 def bar(title: str) -> Iterator[Callable[[float], None]]:
     """A plain progress bar; call the function that it gives with the fraction done."""
     console = Console(stderr=True)
-    with Progress(TextColumn(title), BarColumn(), console=console, disable=not console.is_terminal) as progress:
+    columns = TextColumn(title), BarColumn()
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("", total=1)
         yield lambda fraction: progress.update(task, completed=fraction)
 

@@ -193,8 +193,9 @@ def _render_modes(env: gymnasium.Env[Any, Any]) -> list[str]:
 
 def _hint(id: str, error: Exception) -> str:
     known = [name for name in gymnasium.registry if "/" not in name or "/" in id]
-    if near := suggestion(id.split(":")[-1], known, n=3):
-        return near
+    module, colon, name = id.rpartition(":")
+    if near := suggestion(name, known, n=3):
+        return near.replace("mean ", f"mean {module}:").replace(" or ", f" or {module}:") if colon else near
     package = "" if ":" in id else f" If a package brings it, write gym/PACKAGE:{id}."
     return _sentence(error) + package
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -29,6 +30,7 @@ def evaluate(
     greedy: bool = False,
     seed: int = 0,
     processes: int = 0,
+    report: Callable[[float], None] = lambda fraction: None,
 ) -> np.ndarray:
     """Unclipped returns of whole games: [games].
 
@@ -42,6 +44,7 @@ def evaluate(
         greedy: take the most likely action instead of sampling.
         seed: decides the games and the actions that are sampled.
         processes: worker processes; 0: one for each core.
+        report: called with the fraction of the games that are over.
 
     Raises:
         ValueError: a game on the host has not ended by then, or actions cannot be sticky there.
@@ -63,6 +66,7 @@ def evaluate(
             for i in np.flatnonzero(step.game_over):
                 if len(scores[i]) < quota[i]:
                     scores[i].append(float(step.game_return[i]))
+                    report(sum(map(len, scores)) / games)
             if step.game_length.max() > MAX_STEPS:
                 raise ValueError(f"a game of {agent.config.env} has not ended after {MAX_STEPS:,} steps")
     return np.concatenate([np.array(each) for each in scores])

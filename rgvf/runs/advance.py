@@ -19,7 +19,8 @@ def advance(runs: Sequence[Run], should_stop: ShouldStop) -> None:
     try:
         for run in runs:
             run.open()
-            run.listener.waiting("compiling, and playing the first steps")
+            if not run.finished:
+                run.listener.waiting("compiling, and playing the first steps")
         joint: dict[tuple[int, ...], JointLoop] = {}
         while unfinished := [run for run in runs if not run.finished]:
             behind = min(run.updates for run in unfinished)

@@ -19,7 +19,8 @@ def description(config: RunConfig, networks: Networks) -> str:
     found = networks[config.seed].values()
     questions = sum(len(network.predictions) for network in found)
     features = sum(len(network.features) for network in found)
-    about = f"{questions:,} questions about {features:,} feature{'s' * (features != 1)}, " if questions else ""
+    counts = f"{questions:,} question{'s' * (questions != 1)} about {features:,} feature{'s' * (features != 1)}, "
+    about = counts if questions else ""
     return f"{about}{config.actors} environments for each seed, on {device()}"
 
 

@@ -81,7 +81,7 @@ def test_a_run_with_modules_of_the_user_needs_them_imported(tmp_path):
     ):
         refused = rgvf_in(tmp_path, *command)
         assert refused.returncode == 1
-        assert refused.stderr.startswith("rgvf: run holds no run that can be read: it runs code of other modules;")
+        assert refused.stderr.startswith("rgvf: run cannot be loaded: it needs code of other modules;")
         assert "add --import mine" in refused.stderr
         assert len(refused.stderr.splitlines()) == 1
         allowed = rgvf_in(tmp_path, *command, "--import", "mine")
