@@ -134,12 +134,12 @@ class RunConfig:
             raise ValueError(f"config.json is not the configuration of a run: {error}") from None
 
 
-class MissingModules(ValueError):
+class MissingModuleError(ValueError):
     """A run needs modules that are not imported."""
 
 
 def _check_imports(env: Any, imports: Any) -> None:
-    """MissingModules where the run needs modules that are not imported: a file must not decide what code runs."""
+    """MissingModuleError where the run needs modules that are not imported: a file must not decide what code runs."""
     imports = [] if imports is None else imports
     if not isinstance(imports, list) or not all(isinstance(each, str) for each in imports):
         raise ValueError(f"imports must be a list of names, not {str(imports)[:40]}")
@@ -147,9 +147,8 @@ def _check_imports(env: Any, imports: Any) -> None:
     missing = [each for each in wanted if each not in sys.modules]
     if missing:
         options = " ".join(f"--import {each}" for each in dict.fromkeys(missing))
-        raise MissingModules(
-            f"it needs code of other modules; if you trust them, add {options} (in Python: import them)"
-        )
+        how = f"if you trust them, add {options} (in Python: import them)"
+        raise MissingModuleError(f"it needs code of other modules; {how}")
 
 
 MAY_CHANGE = {"frames", "keep_checkpoints", "processes", "wandb"}

@@ -18,7 +18,7 @@ from rgvf.errors import UserError
 from rgvf.messages import os_error
 from rgvf.questions import QuestionNetwork
 from rgvf.runs.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
-from rgvf.runs.config import MADE_WITH, MAY_CHANGE, MissingModules, RunConfig, differences
+from rgvf.runs.config import MADE_WITH, MAY_CHANGE, MissingModuleError, RunConfig, differences
 from rgvf.runs.provenance import provenance
 
 Networks = Mapping[int, Mapping[str, QuestionNetwork]]
@@ -67,7 +67,7 @@ class RunFolder:
         try:
             text = (path / "config.json").read_text(encoding="utf-8")
             config = RunConfig.from_json(text)
-        except MissingModules as error:
+        except MissingModuleError as error:
             raise RunError(f"{path} cannot be loaded: {error}") from None
         except (OSError, ValueError, RecursionError) as error:
             if not path.exists():
