@@ -58,8 +58,7 @@ def _evaluate(options: _Options) -> None:
     from rgvf.analysis import estimate, show
     from rgvf.cli.terminal import bar
     from rgvf.environments.registry import takes_option
-    from rgvf.evaluation import evaluate
-    from rgvf.evaluation.evaluate import sticky_option
+    from rgvf.evaluation.evaluate import evaluate, sticky_option
     from rgvf.runs import RunFolder, load
 
     _, config = RunFolder.open(options.run)
