@@ -15,6 +15,8 @@ import rgvf
 from rgvf.atomic import write_atomically
 from rgvf.environments.registry import SUITES
 
+pytestmark = pytest.mark.medium
+
 PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
 
 

@@ -10,6 +10,8 @@ import pytest
 
 from tests.test_architecture import PACKAGES, ROOT
 
+pytestmark = pytest.mark.medium
+
 DOCS = ROOT / "docs"
 SETTINGS = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
 

@@ -8,6 +8,8 @@ import pytest
 from tests.analysis.made_runs import evaluate_run, make_run
 from tests.cli.command import run, words
 
+pytestmark = pytest.mark.medium
+
 
 @pytest.fixture
 def runs(tmp_path, monkeypatch):
