@@ -123,12 +123,13 @@ def updated_by(loops):
     ("few", "many", "groups"),
     [
         (RandomQuestions(1, 2, features=4), RandomQuestions(3, 3, features=7, discount=0.5), {0}),
-        (
+        pytest.param(
             RandomQuestions(1, 2, features=9, feature_kind="linear"),
             RandomQuestions(3, 3, features=7, feature_kind="linear"),
             {0},
+            marks=pytest.mark.slow,
         ),
-        (MultiHorizonValues(3), MultiHorizonValues(5), {0, 1}),
+        pytest.param(MultiHorizonValues(3), MultiHorizonValues(5), {0, 1}, marks=pytest.mark.slow),
     ],
     ids=["random patches", "random linear", "not padded"],
 )
