@@ -10,7 +10,7 @@ from jaxtyping import Array, Int, Key, Shaped
 from rgvf.agents.config import MAIN, AgentConfig
 from rgvf.agents.learner import REPRESENTATION, Agent, Learner, OptimisedTask
 from rgvf.agents.optimisers import auxiliary_optimiser, main_optimiser
-from rgvf.networks import make_representation
+from rgvf.networks import Sizes, make_representation
 from rgvf.questions import QuestionNetwork
 from rgvf.spec import EnvironmentSpec
 from rgvf.tasks import QuestionSettings
@@ -43,7 +43,8 @@ def make_learner(
             task = settings.make(spec, seed, config.hidden)
         optimiser = auxiliary_optimiser(c * config.learning_rate, config.rms_decay, config.rms_epsilon)
         tasks.append(OptimisedTask(settings.name, task, optimiser))
-    return Learner(lambda key: make_representation(config.representation, spec, key), tasks)
+    sizes = Sizes(config.kernels, config.dense)
+    return Learner(lambda key: make_representation(config.representation, spec, key, sizes), tasks)
 
 
 def actor_of(agent: Agent) -> Agent:

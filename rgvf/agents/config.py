@@ -19,7 +19,8 @@ MAIN = ActorCriticSettings.name
 STOPPED = "-stop-gradient"
 """Ends the label of an agent whose representation is trained by the auxiliary tasks only."""
 
-MAX_HIDDEN = 65_536
+MAX_UNITS = 65_536
+"""Of a layer."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,10 @@ class AgentConfig:
     representation: str = "auto"
     """Network of the representation. conv: the paper's, for images from 36×36; small-conv: for smaller images; mlp:
     two layers of 64 units; auto: chosen by the shape of observations."""
+    kernels: tuple[int, ...] = ()
+    """Number of kernels of each convolution of the representation; by default conv 32 64 64, small-conv 16."""
+    dense: tuple[int, ...] = ()
+    """Units of each dense layer of the representation; by default small-conv 128, mlp 64 64, conv has none."""
     hidden: int = 512
     """Units of the hidden layer of each head."""
 
@@ -63,7 +68,9 @@ class AgentConfig:
             raise ValueError(f"c must be at least 0, not {' '.join(map(str, self.c))}")
         if self.representation not in ("auto", *REPRESENTATIONS):
             raise ValueError(unknown("representation", self.representation, ["auto", *REPRESENTATIONS]))
-        require(self, f"between 1 and {MAX_HIDDEN:,}", lambda x: 1 <= x <= MAX_HIDDEN, "hidden")
+        require(self, f"between 1 and {MAX_UNITS:,}", lambda x: 1 <= x <= MAX_UNITS, "hidden")
+        each = f"between 1 and {MAX_UNITS:,} each"
+        require(self, each, lambda sizes: all(1 <= x <= MAX_UNITS for x in sizes), "kernels", "dense")
         require(self, "in [0, 1)", lambda x: 0 <= x < 1, "rms_decay")
         require(self, "positive", positive, "learning_rate", "rms_epsilon", "clip_norm")
 

@@ -2,6 +2,7 @@
 
 from rgvf.features.basic import Constant, Reward, Touch
 from rgvf.features.feature import Feature, Features, Paddable, Selected
+from rgvf.features.normalised import Normalised, can_be_padded
 from rgvf.features.pixels import PixelChange
 from rgvf.features.random import RandomLinear, RandomPatches
 from rgvf.features.registry import KINDS, make_features, patch_of, random_kind
@@ -11,6 +12,7 @@ __all__ = [
     "Constant",
     "Feature",
     "Features",
+    "Normalised",
     "Paddable",
     "PixelChange",
     "RandomLinear",
@@ -18,6 +20,7 @@ __all__ = [
     "Reward",
     "Selected",
     "Touch",
+    "can_be_padded",
     "make_features",
     "patch_of",
     "random_kind",

@@ -11,7 +11,7 @@ from typing import Any
 import jax
 
 from rgvf.agents import Agent
-from rgvf.features import Paddable
+from rgvf.features import can_be_padded
 from rgvf.networks import Head
 from rgvf.tasks import QuestionArrays, pad_questions
 
@@ -33,7 +33,7 @@ def common_sizes(agents: Sequence[Agent]) -> Sizes:
 
 
 def _can_be_padded(state: QuestionArrays) -> bool:
-    return isinstance(state.features, Paddable) and len(state.table.rounds) == 1
+    return can_be_padded(state.features) and len(state.table.rounds) == 1
 
 
 def pad_agent(agent: Agent, sizes: Sizes) -> Agent:
@@ -48,16 +48,20 @@ def pad_agent(agent: Agent, sizes: Sizes) -> Agent:
 
 
 def unpad_agent(agent: Agent, like: Agent) -> Agent:
-    """The agent of one seed without its padding: arrays cut to the shapes that `like` has, questions taken from it."""
+    """The agent of one seed without its padding: arrays cut to the shapes that `like` has, edges taken from it."""
+    states = dict(agent.task_states)
+    for task, state in states.items():
+        if isinstance(state, QuestionArrays):  # padding has renumbered the edges
+            original = like.task_states[task]
+            states[task] = original._replace(features=_cut(state.features, original.features))
+    return Agent(_cut(agent.modules, like.modules), states, _cut(agent.optimiser_states, like.optimiser_states))
 
-    def cut(tree: Any, original: Any) -> Any:
-        return jax.tree.map(lambda leaf, kept: leaf[tuple(slice(n) for n in kept.shape)], tree, original)
 
-    states = {
-        task: like.task_states[task] if isinstance(state, QuestionArrays) else state
-        for task, state in agent.task_states.items()
-    }
-    return Agent(cut(agent.modules, like.modules), states, cut(agent.optimiser_states, like.optimiser_states))
+def _cut(tree: Any, original: Any) -> Any:
+    """Arrays cut to the shapes that they have in `original`."""
+    kept, structure = jax.tree.flatten(original)
+    leaves = zip(jax.tree.leaves(tree), kept, strict=True)
+    return jax.tree.unflatten(structure, [leaf[tuple(map(slice, each.shape))] for leaf, each in leaves])
 
 
 def _pad_heads(optimiser_state: Any, n_predictions: int) -> Any:

@@ -2,7 +2,7 @@
 
 from rgvf.networks.conv import ConvRepresentation, ConvSize, Deconv
 from rgvf.networks.layers import MLP, Dense, Head, initial_weight
-from rgvf.networks.registry import REPRESENTATIONS, make_representation
+from rgvf.networks.registry import REPRESENTATIONS, Sizes, make_representation
 from rgvf.networks.representation import DenseRepresentation, Representation
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "DenseRepresentation",
     "Head",
     "Representation",
+    "Sizes",
     "initial_weight",
     "make_representation",
 ]

@@ -10,9 +10,10 @@ from rgvf.questions.catalog import (
     reward_prediction,
     shallow,
     termination_prediction,
+    union,
 )
 from rgvf.questions.exact import FiniteMDP, exact_answers
-from rgvf.questions.generator import random_discounted_sums, random_network, random_shallow
+from rgvf.questions.generator import action_values, random_discounted_sums, random_network, random_shallow
 from rgvf.questions.network import QuestionNetwork
 from rgvf.questions.targets import NEVER, UNCONDITIONED, EdgeTable, mask, pad_table, targets
 from rgvf.questions.unroll import Plan, plans
@@ -25,6 +26,7 @@ __all__ = [
     "FiniteMDP",
     "Plan",
     "QuestionNetwork",
+    "action_values",
     "discounted_sum",
     "exact_answers",
     "figure_1a",
@@ -41,4 +43,5 @@ __all__ = [
     "shallow",
     "targets",
     "termination_prediction",
+    "union",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import product
 
 from rgvf.questions.graph import Edge
@@ -63,6 +63,25 @@ def shallow(features: Iterable[str] | int, actions: Iterable[str] | int) -> Ques
         [(name, feature) for name, feature, _ in nodes],
         action_names,
     )
+
+
+def union(networks: Mapping[str, QuestionNetwork]) -> QuestionNetwork:
+    """Several networks as one, about the same actions. Node "1.3" of the network "reward" becomes "reward 1.3".
+
+    Features of one name are one feature.
+    """
+    features = dict.fromkeys(feature for network in networks.values() for feature in network.features)
+    predictions: dict[str, int | None] = {}
+    edges: list[Edge] = []
+    actions: tuple[str, ...] = ()
+    for key, network in networks.items():
+        actions = actions or network.actions
+        if network.actions not in ((), actions):
+            raise ValueError(f"the networks must have the same actions: {key!r} has {', '.join(network.actions)}")
+        names = {name: f"{key} {name}" for name in network.predictions}
+        predictions |= {names[name]: each for name, each in zip(network.predictions, network.conditions, strict=True)}
+        edges += [(names[source], names.get(target, target), weight) for source, target, weight in network.edges]
+    return QuestionNetwork(features, predictions, edges, actions)
 
 
 def full_tree(feature: str, actions: Iterable[str] | int, depth: int) -> QuestionNetwork:

@@ -8,11 +8,11 @@ node's only edge (the paper's text and figure; its pseudocode adds a second).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from rgvf.questions.catalog import discounted_sum, shallow
+from rgvf.questions.catalog import MHVP_DISCOUNTS, discounted_sum, shallow
 from rgvf.questions.graph import Edge
 from rgvf.questions.names import names_of
 from rgvf.questions.network import QuestionNetwork
@@ -50,24 +50,78 @@ def random_network(
     for k, feature in enumerate(feature_names):
         predictions[f"0.{k}"] = None
         edges += [(f"0.{k}", feature, 1.0), (f"0.{k}", f"0.{k}", discount)]
-    leaves = [*feature_names, *predictions]
+    parents = [*feature_names, *predictions]
     for layer in range(1, depth + 1):
-        if repeat > len(leaves) and not cap_repeat:
+        if repeat > len(parents) and not cap_repeat:
             raise ValueError(
-                f"repeat {repeat} is too large: layer {layer} has only {len(leaves)} candidate parents to draw "
-                f"without replacement; use at most {len(leaves)}, or set cap_repeat"
+                f"repeat {repeat} is too large: layer {layer} has only {len(parents)} candidate parents to draw "
+                f"without replacement; use at most {len(parents)}, or set cap_repeat"
             )
-        new: list[str] = []
-        for action in range(len(action_names)):
-            for parent in rng.choice(len(leaves), min(repeat, len(leaves)), replace=False):
-                name = f"{layer}.{len(new)}"
-                edges.append((name, leaves[parent], 1.0))
-                if leaves[parent] in predictions:
-                    edges.append((name, feature_names[rng.integers(len(feature_names))], 1.0))
-                new.append(name)
-            predictions.update(dict.fromkeys(new[len(new) - min(repeat, len(leaves)) :], action))
-        leaves = new
+        nodes: list[str] = []
+        for name, action, parent in _random_layer(layer, len(action_names), parents, repeat, rng):
+            edges.append((name, parent, 1.0))
+            if parent in predictions:
+                edges.append((name, feature_names[rng.integers(len(feature_names))], 1.0))
+            predictions[name] = action
+            nodes.append(name)
+        parents = nodes
     return QuestionNetwork(feature_names, predictions, edges, action_names)
+
+
+def action_values(
+    actions: Iterable[str] | int,
+    *,
+    discounts: Iterable[float] = MHVP_DISCOUNTS,
+    depth: int = 8,
+    repeat: int = 16,
+    seed: int | np.random.Generator,
+) -> QuestionNetwork:
+    """Sample questions about reward: if I do a, then b, …, and then follow the policy, how much reward?
+
+    Layer 0 has the value of the policy at each discount. In each deeper layer every action gets `repeat` nodes, or as
+    many as there are candidates; a node asks for the reward plus a random node of the layer above, drawn without
+    replacement.
+
+    Args:
+        actions: names of the actions, or how many.
+        discounts: of the values in layer 0.
+        depth: number of action-conditional layers; 0: multi-horizon values.
+        repeat: nodes per action in each of them.
+        seed: the same seed gives the same network.
+
+    Returns:
+        A network about the feature "reward"; node "l.i" is number i of layer l.
+    """
+    action_names, feature = names_of("action", actions), "reward"
+    discounts = tuple(discounts)
+    if not discounts:
+        raise ValueError("at least one discount is needed")
+    for discount in discounts:
+        _check(discount, depth, repeat, [feature], action_names)
+    rng = np.random.default_rng(seed)
+    predictions: dict[str, int | None] = {}
+    edges: list[Edge] = []
+    for k, discount in enumerate(discounts):
+        predictions[f"0.{k}"] = None
+        edges += [(f"0.{k}", feature, 1.0), (f"0.{k}", f"0.{k}", discount)]
+    parents = list(predictions)
+    for layer in range(1, depth + 1):
+        nodes = list(_random_layer(layer, len(action_names), parents, repeat, rng))
+        for name, action, parent in nodes:
+            edges += [(name, parent, 1.0), (name, feature, 1.0)]
+            predictions[name] = action
+        parents = [name for name, _, _ in nodes]
+    return QuestionNetwork([feature], predictions, edges, action_names)
+
+
+def _random_layer(
+    layer: int, n_actions: int, parents: Sequence[str], repeat: int, rng: np.random.Generator
+) -> Iterator[tuple[str, int, str]]:
+    """Name, action and random parent of each node of a layer; all candidates are used where there are few."""
+    count = min(repeat, len(parents))
+    for action in range(n_actions):
+        for i, parent in enumerate(rng.choice(len(parents), count, replace=False)):
+            yield f"{layer}.{action * count + i}", action, parents[int(parent)]
 
 
 def random_discounted_sums(

@@ -1,5 +1,6 @@
 """Tasks: what an agent learns. Each is two functions, `init` and `loss`, and a dataclass of settings."""
 
+from rgvf.tasks.action_values import ActionValues, ActionValuesNoActions, RandomAndActionValues
 from rgvf.tasks.actor_critic import ActorCritic, ActorCriticSettings, ActorCriticTask
 from rgvf.tasks.answers import AnswersTask, QuestionArrays, QuestionSettings, pad_questions, question_arrays
 from rgvf.tasks.curl import CURLSettings, CURLTask
@@ -13,6 +14,8 @@ from rgvf.tasks.value import ValueTask
 
 __all__ = [
     "TASKS",
+    "ActionValues",
+    "ActionValuesNoActions",
     "ActorCritic",
     "ActorCriticSettings",
     "ActorCriticTask",
@@ -28,6 +31,7 @@ __all__ = [
     "PixelControlTask",
     "QuestionArrays",
     "QuestionSettings",
+    "RandomAndActionValues",
     "RandomQuestions",
     "RewardPrediction",
     "Shallow",

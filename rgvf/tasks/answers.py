@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
-from rgvf.features import Feature, Paddable, make_features
+from rgvf.features import Feature, Normalised, Paddable, can_be_padded, make_features
 from rgvf.networks import Head, Representation
 from rgvf.questions import EdgeTable, QuestionNetwork, mask, pad_table, targets
+from rgvf.settings import check_types, positive, require
 from rgvf.spec import EnvironmentSpec
 from rgvf.tasks.protocol import Metrics, View
 from rgvf.tasks.returns import relative_error, td_loss
@@ -64,16 +65,30 @@ class AnswersTask:
         # Only the answers after the last step are missing; a second full pass would cost as much as the first.
         final = params(view.states[-1:])
         next_answers = jax.lax.stop_gradient(jnp.concatenate([answers[1:], final]))
-        target = targets(state.table, state.features(trajectory.transitions), next_answers, trajectory.terminal)
+        features = state.features
+        if isinstance(features, Normalised):
+            features, values = features.observe(features.whole(trajectory.transitions), trajectory.valid)
+        else:
+            values = features(trajectory.transitions)
+        target = targets(state.table, values, next_answers, trajectory.terminal)
         learns = mask(state.table, trajectory.action) & trajectory.valid[..., None]
         loss = td_loss(answers, target, learns)
-        return loss, state, {"loss": loss, "relative_error": relative_error(loss, target, learns)}
+        metrics = {"loss": loss, "relative_error": relative_error(loss, target, learns)}
+        return loss, state._replace(features=features), metrics
 
 
+@dataclass(frozen=True)
 class QuestionSettings(ABC):
     """Settings of a task that answers a question network."""
 
     name: ClassVar[str]
+
+    feature_rms: float | None = field(default=None, kw_only=True)
+    """Divide each feature by its running root mean square and multiply it by this number; none: leave it as it is."""
+
+    def __post_init__(self) -> None:
+        check_types(self)
+        require(self, "positive", lambda x: x is None or positive(x), "feature_rms")
 
     @abstractmethod
     def make_network(self, spec: EnvironmentSpec, seed: int) -> QuestionNetwork:
@@ -89,6 +104,8 @@ class QuestionSettings(ABC):
         """The task of a seed; `network`: its question network, if it has been made already."""
         network = self.make_network(spec, seed) if network is None else network
         features = self.make_features(network, spec, seed)
+        if self.feature_rms is not None:
+            features = Normalised(features, self.feature_rms)
         return AnswersTask(question_arrays(network, features, gradient_scale(network)), hidden)
 
 
@@ -104,7 +121,8 @@ def pad_questions(questions: QuestionArrays, n_predictions: int, n_features: int
     Raises:
         ValueError: these features cannot be padded.
     """
-    if not isinstance(questions.features, Paddable):
-        raise ValueError(f"features such as {questions.features.names[0]} cannot be padded")
+    features = questions.features
+    if not can_be_padded(features):
+        raise ValueError(f"features such as {features.names[0]} cannot be padded")
     table = pad_table(questions.table, n_predictions, n_features)
-    return questions._replace(table=table, features=questions.features.padded(n_features))
+    return questions._replace(table=table, features=cast(Paddable, features).padded(n_features))

@@ -13,7 +13,7 @@ from rgvf.questions import (
     reward_prediction,
     termination_prediction,
 )
-from rgvf.settings import check_types, positive, require
+from rgvf.settings import positive, require
 from rgvf.spec import EnvironmentSpec
 from rgvf.tasks.answers import QuestionSettings
 
@@ -28,7 +28,7 @@ class MultiHorizonValues(QuestionSettings):
     """Number of values; their horizons are spread from 1 to 100 steps."""
 
     def __post_init__(self) -> None:
-        check_types(self)
+        super().__post_init__()
         require(self, "between 1 and 100,000", lambda x: 1 <= x <= 100_000, "horizons")
 
     def make_network(self, spec: EnvironmentSpec, seed: int) -> QuestionNetwork:
@@ -70,7 +70,7 @@ class GivenQuestions(QuestionSettings):
     """Length of the random vectors that are applied to image patches."""
 
     def __post_init__(self) -> None:
-        check_types(self)
+        super().__post_init__()
         require(self, "positive", positive, "feature_scale")
 
     @classmethod

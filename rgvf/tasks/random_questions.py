@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from rgvf.features import Feature, make_features, random_kind
 from rgvf.questions import QuestionNetwork, random_discounted_sums, random_network, random_shallow
-from rgvf.settings import check_types, positive, require
+from rgvf.settings import positive, require
 from rgvf.spec import EnvironmentSpec
 from rgvf.tasks.answers import QuestionSettings
 
@@ -38,7 +38,7 @@ class RandomQuestions(QuestionSettings):
     """Random features of image patches, or of the whole observation; auto: patches for images."""
 
     def __post_init__(self) -> None:
-        check_types(self)
+        super().__post_init__()
         require(self, f"between 1 and {MAX_SIZE:,}", lambda x: 1 <= x <= MAX_SIZE, "depth", "repeat", "features")
         require(self, "in [0, 1)", lambda x: 0 <= x < 1, "discount")
         require(self, "positive", positive, "feature_scale")
@@ -58,17 +58,21 @@ class RandomQuestions(QuestionSettings):
         )
 
     def _check_size(self, spec: EnvironmentSpec) -> None:
-        n = self.features + self.depth * self.repeat * len(spec.actions)
-        if n > MAX_PREDICTIONS:
-            gib = 2 * 4 * 512 * n / 2**30
-            raise ValueError(
-                f"{n:,} predictions (features + depth · repeat · actions) are more than {MAX_PREDICTIONS:,}; "
-                f"their weights alone would take about {gib:,.0f} GiB"
-            )
+        check_size(self.features + self.depth * self.repeat * len(spec.actions))
 
     def make_features(self, network: QuestionNetwork, spec: EnvironmentSpec, seed: int) -> Feature:
         """The random features of a seed."""
         return make_features(network.features, spec, seed, self.feature_scale)
+
+
+def check_size(n_predictions: int) -> None:
+    """ValueError where a network of so many predictions would not fit into memory."""
+    if n_predictions > MAX_PREDICTIONS:
+        gib = 2 * 4 * 512 * n_predictions / 2**30
+        raise ValueError(
+            f"{n_predictions:,} predictions (layer 0 + depth · repeat · actions) are more than {MAX_PREDICTIONS:,}; "
+            f"their weights alone would take about {gib:,.0f} GiB"
+        )
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from rgvf.messages import unknown
+from rgvf.tasks.action_values import ActionValues, ActionValuesNoActions, RandomAndActionValues
 from rgvf.tasks.curl import CURLSettings
 from rgvf.tasks.fixed_questions import GivenQuestions, MultiHorizonValues, RewardPrediction, TerminationPrediction
 from rgvf.tasks.pixel_control import PixelControlSettings
@@ -18,6 +19,9 @@ TASKS: dict[str, type[Any]] = {
         NoActions,
         Shallow,
         DiscountedSums,
+        ActionValues,
+        ActionValuesNoActions,
+        RandomAndActionValues,
         MultiHorizonValues,
         RewardPrediction,
         TerminationPrediction,

@@ -9,10 +9,11 @@ import pytest
 
 from rgvf.agents import Learner, OptimisedTask
 from rgvf.environments import GridWorld, Step
-from rgvf.features import Constant, Touch
+from rgvf.features import Constant, Normalised, Reward, Touch
 from rgvf.loops import DeviceLoop, ListedSeeds, start, uniform_policy
 from rgvf.questions import (
     FiniteMDP,
+    action_values,
     discounted_sum,
     exact_answers,
     full_tree,
@@ -117,14 +118,25 @@ GRID = GridWorld(4, (0, 1))
         discounted_sum(["touch"], 0.8),
         full_tree("touch", GRID.actions, 2),
         random_network(["touch"], GRID.actions, discount=0.8, depth=3, repeat=1, seed=1),
+        action_values(GRID.actions, discounts=[0.0, 0.5, 0.8], depth=3, repeat=3, seed=1),
     ],
-    ids=["discounted sum", "tree of depth 2", "random network"],
+    ids=["discounted sum", "tree of depth 2", "random network", "action values"],
 )
 def test_learned_answers_converge_to_the_exact_ones(network):
     exact = exact_answers(network, GRID.mdp(), GRID.uniform_policy())
-    learned = learn(GRID, GRID.views, network, Touch(), rate=6.0, updates=20_000)
+    feature = Touch() if network.features == ("touch",) else Reward()
+    learned = learn(GRID, GRID.views, network, feature, rate=6.0 if feature == Touch() else 2.0, updates=20_000)
     assert np.abs(learned - exact).max() < 0.05
     assert np.abs(exact).max() > 0.5
+
+
+def test_normalised_answers_converge_to_the_exact_ones_in_their_unit():
+    """The unit is the reward's root mean square under the policy, 1/4 here: the goal is one of 16 cells."""
+    network = action_values(GRID.actions, discounts=[0.0, 0.5, 0.8], depth=2, repeat=3, seed=1)
+    mdp, policy = GRID.mdp(), GRID.uniform_policy()
+    exact = exact_answers(network, mdp, policy)
+    learned = learn(GRID, GRID.views, network, Normalised(Reward(), 1.0), rate=2.0, updates=20_000)
+    assert np.abs(learned / 4 - exact).max() < 0.05
 
 
 def test_termination_prediction_counts_the_steps_left():

@@ -129,9 +129,10 @@ def updated_by(loops):
             {0},
             marks=pytest.mark.slow,
         ),
+        (RandomQuestions(1, 2, features=4, feature_rms=8.0), RandomQuestions(3, 3, features=7, feature_rms=1.0), {0}),
         pytest.param(MultiHorizonValues(3), MultiHorizonValues(5), {0, 1}, marks=pytest.mark.slow),
     ],
-    ids=["random patches", "random linear", "not padded"],
+    ids=["random patches", "random linear", "normalised", "not padded"],
 )
 def test_agents_with_networks_of_different_sizes_learn_together_what_each_learns_alone(stacked, few, many, groups):
     """One update function serves both where they can be padded, else each has its own. States come back unpadded."""

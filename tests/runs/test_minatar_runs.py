@@ -19,12 +19,15 @@ from rgvf.questions import reward_prediction
 from rgvf.runs import RunConfig, resume, train
 from rgvf.tasks import (
     TASKS,
+    ActionValues,
+    ActionValuesNoActions,
     CURLSettings,
     DiscountedSums,
     GivenQuestions,
     MultiHorizonValues,
     NoActions,
     PixelControlSettings,
+    RandomAndActionValues,
     RandomQuestions,
     RewardPrediction,
     Shallow,
@@ -35,7 +38,8 @@ from tests.runs.small_runs import assert_same
 
 pytestmark = pytest.mark.medium
 
-AGENT = AgentConfig([RandomQuestions(depth=2, repeat=2), CURLSettings(outputs=4)], hidden=8)
+TASKS_OF_AGENT = [RandomQuestions(depth=2, repeat=2), ActionValues(depth=2, repeat=2), CURLSettings(outputs=4)]
+AGENT = AgentConfig(TASKS_OF_AGENT, hidden=8)
 BREAKOUT = RunConfig(
     "minatar/Breakout", AGENT, seeds=2, frames=4200, actors=4, steps=5, log_every=500, checkpoint_every=700
 )
@@ -82,6 +86,9 @@ def test_a_seed_of_several_is_what_it_is_alone(monkeypatch, stacked):
 SMALL = (2, 2, 4)  # depth, repeat, features
 EVERY_TASK = [
     *(kind(*SMALL) for kind in (RandomQuestions, NoActions, Shallow, DiscountedSums)),
+    ActionValues(depth=2, repeat=2),
+    ActionValuesNoActions(depth=2, repeat=2),
+    RandomAndActionValues(depth=2, repeat=2, features=2),
     MultiHorizonValues(),
     RewardPrediction(),
     TerminationPrediction(),

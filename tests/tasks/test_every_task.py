@@ -11,7 +11,7 @@ import pytest
 from rgvf.agents import MAIN, REPRESENTATION, AgentConfig
 from rgvf.arrays import fill, named_arrays
 from rgvf.questions import QuestionNetwork
-from rgvf.tasks import TASKS, CURLSettings, GivenQuestions, RandomQuestions, View
+from rgvf.tasks import TASKS, ActionValues, CURLSettings, GivenQuestions, RandomQuestions, View
 from tests.helpers import SMALL_IMAGE, VECTOR, learner_of, trajectory
 
 pytestmark = pytest.mark.medium
@@ -36,6 +36,8 @@ def small_settings(task):
     """The settings of a task, with few predictions."""
     if issubclass(TASKS[task], RandomQuestions):
         return TASKS[task](depth=2, repeat=3, features=4)
+    if issubclass(TASKS[task], ActionValues):
+        return TASKS[task](depth=2, repeat=3)
     special = {"curl": CURLSettings(outputs=8), "questions": GivenQuestions.of(GIVEN)}
     return special.get(task) or TASKS[task]()
 
