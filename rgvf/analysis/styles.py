@@ -43,6 +43,13 @@ KNOWN: Mapping[str, Style] = {
     "termination-prediction": Style("#7F7F7F", marker="v"),
     "questions": Style("#117733", marker="P"),
     "rgvf+pixel-control": Style("#E8743B", marker="X"),
+    "action-values": Style(VIOLET, marker="D"),
+    "rgvf+action-values": Style("#009E73"),
+    "rgvf-action-values": Style(SKY, marker="^"),
+    "action-values-no-actions": Style("#0072B2", marker="<"),
+    "rgvf+action-values-no-actions": Style(WINE, marker="o"),
+    "rgvf+action-values-depth-0": Style(AMBER, marker="s"),
+    "rgvf+action-values-depth-1": Style("#0072B2", marker="^"),
     # The grid world: what trained the representation.
     "end-to-end": Style(BLACK),
     "random representation": Style(GREY),

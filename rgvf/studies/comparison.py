@@ -12,6 +12,7 @@ import numpy as np
 from rgvf.analysis import (
     Line,
     agent_style,
+    difference_interval,
     interquartile_mean,
     interval,
     intervals,
@@ -24,6 +25,8 @@ from rgvf.studies.base import Claim, Curves
 PARTS = ("rivals", "ablations")
 ByVariant = Mapping[str, Curves]
 """Curves by GAME.AGENT."""
+ByGame = Mapping[str, Mapping[str, np.ndarray]]
+"""Final returns [seeds] by game and agent."""
 
 
 class Aggregate(NamedTuple):
@@ -89,6 +92,13 @@ class Comparison:
             for agent, each in scores.items()
         }
 
+    def by_game(self, curves: ByVariant) -> ByGame:
+        """The final returns of each complete game, by agent."""
+        agents = self.trained(curves)
+        return {
+            game: {agent: curves[f"{game}.{agent}"].final for agent in agents} for game in self.complete_games(curves)
+        }
+
     def table(self, curves: ByVariant, aggregates: Mapping[str, Aggregate]) -> list[tuple[str, ...]]:
         """Mean ± standard error in each game, and the aggregate."""
         games = [game for game in self.games if any(variant.startswith(f"{game}.") for variant in curves)]
@@ -149,8 +159,14 @@ def _with_ends(found: Aggregate) -> tuple[float, float, float]:
     return low, found.mean, high
 
 
-def outperforms(found: Mapping[str, Aggregate], claim: str, better: str, worse: str) -> Claim:
-    """A claim that one agent's interquartile mean over games and seeds is above another's."""
+def outperforms(
+    found: Mapping[str, Aggregate], claim: str, better: str, worse: str, by_game: ByGame | None = None
+) -> Claim:
+    """A claim that one agent's interquartile mean over games and seeds is above another's.
+
+    Args:
+        by_game: final returns, whose differences in each game are reported beside the verdict.
+    """
     check = (
         f"interquartile mean of {better} above that of {worse}, in units of A2C's mean in each game: the 95 % "
         "bootstrap interval of the difference (seeds resampled within each game, A2C's too) lies above 0"
@@ -159,4 +175,33 @@ def outperforms(found: Mapping[str, Aggregate], claim: str, better: str, worse: 
         return Claim(claim, check, None)
     low, high = interval(found[better].resampled - found[worse].resampled)
     figures: dict[str, Any] = {name: found[name].mean for name in (better, worse)}
-    return Claim(claim, check, low > 0, {**figures, "difference, 95 % interval": [low, high]})
+    figures["difference, 95 % interval"] = [low, high]
+    if by_game is not None:
+        each = {game: difference_interval(of[worse], of[better]) for game, of in by_game.items()}
+        figures["difference of mean returns by game, 95 % interval"] = {game: list(ends) for game, ends in each.items()}
+    return Claim(claim, check, low > 0, figures)
+
+
+def improves(
+    found: Mapping[str, Aggregate],
+    by_game: ByGame,
+    claim: str,
+    agent: str,
+    baseline: str,
+    *,
+    at_least: float,
+    everywhere: float,
+) -> Claim:
+    """A claim that an agent is so many times as good as the baseline over games and seeds, and nowhere much worse."""
+    check = (
+        f"interquartile mean of {agent} at least {at_least:g} times that of {baseline}, with the 95 % bootstrap "
+        f"interval of the ratio above 1; its mean return in each game at least {everywhere:g} times that of {baseline}"
+    )
+    if agent not in found or baseline not in found or found[agent].seeds < 2:
+        return Claim(claim, check, None)
+    ratio = found[agent].mean / found[baseline].mean
+    low, high = interval(found[agent].resampled / found[baseline].resampled)
+    games = {game: float(of[agent].mean() / of[baseline].mean()) for game, of in by_game.items()}
+    figures = {"ratio": ratio, "ratio, 95 % interval": [low, high], "ratio of mean returns by game": games}
+    holds = ratio >= at_least and low > 1 and min(games.values()) >= everywhere
+    return Claim(claim, check, holds, figures)

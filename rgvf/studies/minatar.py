@@ -38,8 +38,20 @@ TUNED: Mapping[str, Tuning] = {agent: Tuning(MINATAR_RATES[agent]) for agent in 
 
 
 @dataclass(frozen=True)
-class MinAtarConfig(RunsConfig):
-    """Settings of the study; all others are the paper's for Atari."""
+class PaperAgentsConfig(RunsConfig):
+    """Settings of a study of the paper's agents on MinAtar; all others are the paper's for Atari."""
+
+    hidden: int = 128
+    """Units of the hidden layer of each head."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self, "at least 1", lambda x: x >= 1, "hidden")
+
+
+@dataclass(frozen=True)
+class MinAtarConfig(PaperAgentsConfig):
+    """Settings of the study."""
 
     learning_rate: float | None = None
     """Learning rate of all agents; by default each has the best that the study minatar-tuning found."""

@@ -16,8 +16,8 @@ from rgvf.agents import STOPPED
 from rgvf.analysis import Scatter, agent_style, line_of_best_fit, scatter_panels, show_estimate, slope_interval
 from rgvf.runs import RunConfig
 from rgvf.studies.base import Claim, Conclusion, Curves, StudyFolder, write_curves
-from rgvf.studies.minatar import TUNED, agent_config
-from rgvf.studies.runs import LEGEND, RunsConfig, RunsStudy
+from rgvf.studies.minatar import TUNED, PaperAgentsConfig, agent_config
+from rgvf.studies.runs import LEGEND, RunsStudy
 from rgvf.tasks import RandomQuestions
 
 GAME = "Breakout"
@@ -59,7 +59,7 @@ VARIANTS = _sampled()
 
 
 @dataclass(frozen=True)
-class RobustnessConfig(RunsConfig):
+class RobustnessConfig(PaperAgentsConfig):
     """Settings of the study; agents learn at the rates that the study minatar-tuning found."""
 
     seeds: int = 3

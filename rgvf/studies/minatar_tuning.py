@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from rgvf.analysis import Line, learning_panels, show_estimate, styles
 from rgvf.runs import RunConfig
 from rgvf.studies.base import Conclusion, Curves, StudyFolder, write_curves
-from rgvf.studies.minatar import AGENTS, TUNED, Tuning, agent_config
-from rgvf.studies.runs import LEGEND, RunsConfig, RunsStudy
+from rgvf.studies.minatar import AGENTS, TUNED, PaperAgentsConfig, Tuning, agent_config
+from rgvf.studies.runs import LEGEND, RunsStudy
 
 GAME = "Breakout"
 FIRST_SEED = 1000
@@ -36,7 +36,7 @@ VARIANTS: Mapping[str, tuple[str, Tuning]] = {
 
 
 @dataclass(frozen=True)
-class TuningConfig(RunsConfig):
+class TuningConfig(PaperAgentsConfig):
     """Settings of the search."""
 
     seeds: int = 3

@@ -15,6 +15,10 @@ STUDIES = {
         "rgvf.studies.minatar_robustness",
         "MinAtar's Breakout, other hyperparameters of the questions (Figure 5)",
     ),
+    "minatar-reward": (
+        "rgvf.studies.minatar_reward",
+        "five MinAtar games, questions about reward beside random ones: beyond the paper",
+    ),
     "minatar-tuning": (
         "rgvf.studies.minatar_tuning",
         "MinAtar's Breakout, the search for the learning rates of the two studies above",

@@ -34,8 +34,6 @@ class RunsConfig(StudyConfig):
     """Number of independent agents for each variant."""
     frames: int = 5_000_000
     """Frames to train each agent for."""
-    hidden: int = 128
-    """Units of the hidden layer of each head."""
     points: int = 100
     """Points of a learning curve."""
     checkpoints: int = 10
@@ -43,16 +41,18 @@ class RunsConfig(StudyConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(self, "at least 1", lambda x: x >= 1, "hidden", "points", "checkpoints")
+        require(self, "at least 1", lambda x: x >= 1, "points", "checkpoints")
 
-    def run_config(self, env: str, agent: AgentConfig, first_seed: int = 0, clip_rewards: float = 0.0) -> RunConfig:
+    def run_config(
+        self, env: str, agent: AgentConfig, first_seed: int = 0, clip_rewards: float = 0.0, seeds: int | None = None
+    ) -> RunConfig:
         """An agent in an environment, for as long as the study says."""
         return RunConfig(
             env=env,
             agent=agent,
             frames=self.frames,
             seed=first_seed,
-            seeds=self.seeds,
+            seeds=self.seeds if seeds is None else seeds,
             clip_rewards=clip_rewards,
             log_every=max(1, self.frames // self.points),
             checkpoint_every=max(1, self.frames // self.checkpoints),

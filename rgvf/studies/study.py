@@ -84,6 +84,11 @@ class Study(ABC):
         """Whether a stored identity is that of the variant."""
         return identity == self.identity(config, variant)
 
+    def seeds(self, config: Any, variant: str) -> int:
+        """How many agents a variant has."""
+        del variant
+        return config.seeds
+
     def is_complete(self, config: Any, curves: Curves) -> bool:
         """Whether the arrays beside the curves are those that `run` gives."""
         del config, curves
@@ -137,7 +142,8 @@ def _complete(study: Study, config: StudyConfig, variant: str, result: Mapping[s
         if result is None or not study.is_result_of(config, variant, result["identity"]):
             return None
         curves = Curves.from_data(result)
-        whole = curves.values.shape == (config.seeds, len(curves.frames)) and curves.frames[-1] >= config.frames
+        shape = study.seeds(config, variant), len(curves.frames)
+        whole = curves.values.shape == shape and curves.frames[-1] >= config.frames
         return curves if whole and study.is_complete(config, curves) else None
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
         return None

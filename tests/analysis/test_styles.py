@@ -11,6 +11,7 @@ from rgvf.analysis.styles import KNOWN
 from rgvf.analysis.styles import STOPPED as SUFFIX
 from rgvf.studies import grid_random, grid_touch
 from rgvf.studies.minatar import STUDY
+from rgvf.studies.minatar_reward import STUDY as REWARD
 from rgvf.studies.minatar_tuning import tried
 from rgvf.tasks import TASKS
 
@@ -82,6 +83,7 @@ def test_the_simulation():
 FIGURES = {
     "all agents": [*(f"{task}{mode}" for task in TASKS for mode in ("", STOPPED)), "a2c"],
     "MinAtar": STUDY.comparison.agents,
+    "MinAtar, reward": REWARD.comparison.agents,
     "grid-touch": [variant.label for variant in grid_touch.VARIANTS.values()],
     "grid-random": [variant.label for variant in grid_random.VARIANTS.values()],
     "tuning": [str(each) for each in tried("rgvf")],
