@@ -42,6 +42,8 @@ class AgentConfig:
     """Largest global norm of the main task's gradient; larger gradients are scaled down."""
     c: tuple[float, ...] = (1.0,)
     """Mixing coefficient: multiplies the learning rate of an auxiliary task. One for all tasks, or one for each."""
+    balance_rate: float = 0.0
+    """Rate at which the weights of several auxiliary tasks are learned, by a meta-gradient; 0: they keep theirs."""
     representation: str = "auto"
     """Network of the representation. conv: the paper's, for images from 36×36; small-conv: for smaller images; mlp:
     two layers of 64 units; auto: chosen by the shape of observations."""
@@ -72,6 +74,9 @@ class AgentConfig:
         each = f"between 1 and {MAX_UNITS:,} each"
         require(self, each, lambda sizes: all(1 <= x <= MAX_UNITS for x in sizes), "kernels", "dense")
         require(self, "in [0, 1)", lambda x: 0 <= x < 1, "rms_decay")
+        require(self, "between 0 and 1", lambda x: 0 <= x <= 1, "balance_rate")
+        if self.balance_rate and len(names) < 2:
+            raise ValueError(f"balance_rate is for several auxiliary tasks, and {self.name} has {len(names)}")
         require(self, "positive", positive, "learning_rate", "rms_epsilon", "clip_norm")
 
     @property

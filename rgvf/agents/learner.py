@@ -15,6 +15,7 @@ import jax
 import optax
 from jaxtyping import Array, Float, Key
 
+from rgvf.agents.balance import Balance, BalanceState
 from rgvf.networks import Representation
 from rgvf.tasks import Metrics, Task, View
 from rgvf.trajectory import Trajectory
@@ -41,6 +42,8 @@ class Agent(NamedTuple):
     task_states: dict[str, Any]
     """What each task carries along and does not train."""
     optimiser_states: dict[str, optax.OptState]
+    balance: BalanceState | None = None
+    """Where the balance between auxiliary tasks is learned: what is known of it."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,8 @@ class Learner:
 
     representation: Callable[[Key[Array, ""]], Representation]
     tasks: Sequence[OptimisedTask]
+    balance: Balance | None = None
+    """Learns how much each task but the first weighs in the updates of the representation."""
 
     def init(self, key: Key[Array, ""]) -> Agent:
         """A new agent."""
@@ -59,7 +64,9 @@ class Learner:
         for each, task_key in zip(self.tasks, keys[1:], strict=True):
             modules[each.name], task_states[each.name] = each.task.init(task_key, representation)
         optimiser_states = {t.name: t.optimiser.init(_parameters(_touched(t, modules))) for t in self.tasks}
-        return Agent(modules, task_states, optimiser_states)
+        names = tuple(each.name for each in self.tasks[1:])
+        balance = self.balance.init(names, representation) if self.balance else None
+        return Agent(modules, task_states, optimiser_states, balance)
 
     def update(self, agent: Agent, trajectory: Trajectory, key: Key[Array, ""]) -> tuple[Agent, Metrics]:
         """Learn from one batch of experience.
@@ -81,6 +88,12 @@ class Learner:
             The next agent, and numbers to log by "TASK/NAME".
         """
         metrics: Metrics = {}
+        if self.balance and agent.balance:
+            key, main_key = jax.random.split(key)
+            gradient = _gradient_by_representation(self.tasks[0], agent, trajectory, main_key)
+            balance = self.balance.learn(agent.balance, gradient)
+            agent = agent._replace(balance=balance)
+            metrics |= {f"{name}/weight": weight for name, weight in balance.weights.items()}
         for group in group_by_pass(self.tasks):
             key, group_key = jax.random.split(key)
             agent, group_metrics = _update_group(group, agent, trajectory, group_key)
@@ -124,6 +137,8 @@ def _update_group(
 
     gradients, (task_states, metrics) = eqx.filter_grad(total_loss, has_aux=True)(modules)
     new_modules, new_optimiser_states = dict(agent.modules), dict(agent.optimiser_states)
+    balance = agent.balance
+    updates: Any
     for each in group:
         touched = _touched(each, agent.modules)
         metrics[f"{each.name}/gradient_norm"] = optax.tree.norm(_touched(each, gradients))
@@ -131,8 +146,20 @@ def _update_group(
             updates, new_optimiser_states[each.name] = each.optimiser.update(
                 _touched(each, gradients), agent.optimiser_states[each.name], _parameters(touched)
             )
+        if balance is not None and each.name in balance.last_step:
+            balance, updates[REPRESENTATION] = balance.weigh(each.name, updates[REPRESENTATION])
         new_modules |= eqx.apply_updates(touched, updates)
-    return Agent(new_modules, agent.task_states | task_states, new_optimiser_states), metrics
+    return Agent(new_modules, agent.task_states | task_states, new_optimiser_states, balance), metrics
+
+
+def _gradient_by_representation(each: OptimisedTask, agent: Agent, trajectory: Trajectory, key: Key[Array, ""]) -> Any:
+    """The gradient of a task's loss by the representation, whether the task trains it or not."""
+
+    def loss(representation: Representation) -> Float[Array, ""]:
+        view = View(trajectory, representation, representation.unroll(trajectory))
+        return each.task.loss(agent.modules[each.name], agent.task_states[each.name], view, key)[0]
+
+    return eqx.filter_grad(loss)(agent.modules[REPRESENTATION])
 
 
 def _touched(each: OptimisedTask, modules: dict[str, Any]) -> dict[str, Any]:

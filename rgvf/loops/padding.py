@@ -44,7 +44,7 @@ def pad_agent(agent: Agent, sizes: Sizes) -> Agent:
         modules[task] = agent.modules[task].padded(n_predictions)
         states[task] = pad_questions(agent.task_states[task], n_predictions, n_features)
         optimiser_states[task] = _pad_heads(agent.optimiser_states[task], n_predictions)
-    return Agent(modules, states, optimiser_states)
+    return Agent(modules, states, optimiser_states, agent.balance)
 
 
 def unpad_agent(agent: Agent, like: Agent) -> Agent:
@@ -54,7 +54,8 @@ def unpad_agent(agent: Agent, like: Agent) -> Agent:
         if isinstance(state, QuestionArrays):  # padding has renumbered the edges
             original = like.task_states[task]
             states[task] = original._replace(features=_cut(state.features, original.features))
-    return Agent(_cut(agent.modules, like.modules), states, _cut(agent.optimiser_states, like.optimiser_states))
+    modules, optimiser_states = _cut(agent.modules, like.modules), _cut(agent.optimiser_states, like.optimiser_states)
+    return Agent(modules, states, optimiser_states, agent.balance)
 
 
 def _cut(tree: Any, original: Any) -> Any:

@@ -12,6 +12,7 @@ from rgvf.studies.minatar_reward import SEARCH, STUDY, TUNED, RewardConfig, best
 from rgvf.studies.minatar_tuning import FIRST_SEED as OTHER_SEARCH
 from rgvf.studies.reward_agents import ABLATIONS, AGENTS, COMBINATION, SEARCHED, SETTINGS, Setting, agent_config, score
 from rgvf.studies.runs import RunsConfig
+from rgvf.tasks import ActionValues, ActionValuesNoActions, RandomAndActionValues, RandomQuestions
 
 GAMES = ("Asterix", "Breakout", "Freeway", "Seaquest", "SpaceInvaders")
 
@@ -45,19 +46,13 @@ def test_every_agent_has_the_same_search():
 def test_agents():
     setting = Setting("wide", 2e-3)
     combined = agent_config(COMBINATION, setting)
-    random, reward = combined.auxiliary
-    assert (random.feature_rms, reward.feature_rms, reward.depth) == (None, 8.0, 8)
+    assert combined.auxiliary == (RandomQuestions(feature_rms=None), ActionValues(depth=8, feature_rms=8.0))
     assert (combined.kernels, combined.dense, combined.hidden) == ((32,), (512,), 512)
     assert combined.stop_gradient
-    (both,) = agent_config(f"rgvf-action-values{STOPPED}", setting).auxiliary
-    assert both.feature_rms == 8.0
-    changed = {agent: agent_config(agent, setting).auxiliary[1] for agent in ABLATIONS}
-    assert [type(each).name for each in changed.values()] == [
-        "action-values-no-actions",
-        "action-values",
-        "action-values",
-    ]
-    assert [each.depth for each in changed.values()] == [8, 0, 1]
+    one_network = agent_config(f"rgvf-action-values{STOPPED}", setting)
+    assert one_network.auxiliary == (RandomAndActionValues(feature_rms=8.0),)
+    changed = [agent_config(agent, setting).auxiliary[1] for agent in ABLATIONS]
+    assert changed == [ActionValuesNoActions(), ActionValues(depth=0), ActionValues(depth=1)]
     for agent in AGENTS:
         assert agent_config(agent, setting).stop_gradient == agent.endswith(STOPPED)
     for agent in ABLATIONS:  # an ablation is the combination but for its questions about reward
