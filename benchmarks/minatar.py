@@ -19,17 +19,24 @@ use_fast_convolutions()
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 
-from rgvf.agents import AgentConfig  # noqa: E402
+from rgvf.agents import STOPPED, AgentConfig  # noqa: E402
 from rgvf.environments import MINATAR_GAMES, MinAtar, step_or_reset  # noqa: E402
 from rgvf.loops import DeviceLoop, JointLoop, start  # noqa: E402
 from rgvf.runs import RunConfig  # noqa: E402
 from rgvf.runs.run import make_loop, prepare  # noqa: E402
 from rgvf.studies.minatar import AGENTS as STUDIED  # noqa: E402
 from rgvf.studies.minatar import STUDY, MinAtarConfig  # noqa: E402
+from rgvf.studies.reward_agents import COMBINATION, ONE_NETWORK, Setting, agent_config  # noqa: E402
 from rgvf.tasks import RandomQuestions  # noqa: E402
 
 ACTORS, STEPS = 16, 20
-AGENTS = {"a2c": AgentConfig("a2c", hidden=128), "rgvf": AgentConfig("rgvf", stop_gradient=True, hidden=128)}
+LABELS = {
+    "a2c": "a2c",
+    "rgvf": f"rgvf{STOPPED}",
+    "two tasks": COMBINATION,
+    "one network": f"{ONE_NETWORK}{STOPPED}",
+}
+"""Agents of `rgvf study minatar-reward`, by their names here; a cost is a2c's speed over an agent's."""
 
 
 def rate(step, state, steps_each: int, seconds: float) -> float:
@@ -91,16 +98,19 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0, help="of each measurement")
     parser.add_argument("--shapes", action="store_true", help="also the cost of depth and repeat")
     parser.add_argument("--together", action="store_true", help="also a study's agents in one program")
+    parser.add_argument("--wide", action="store_true", help="the wide representation of the study minatar-reward")
     arguments = parser.parse_args()
+    setting = Setting("wide" if arguments.wide else "narrow", 2e-3)
+    measured = {name: agent_config(label, setting) for name, label in LABELS.items()}
     device = jax.devices()[0].device_kind
     print(f"MinAtar, {os.cpu_count()} cores, {device}, jax {jax.__version__}; steps/s over all agents\n")
-    print(f"{'':16}{'agents':>8}{'environment':>13}" + "".join(f"{name:>13}" for name in AGENTS) + f"{'cost':>7}")
+    print(f"{'':16}{'agents':>8}{'environment':>13}" + "".join(f"{name:>13}" for name in LABELS) + "   cost")
     for game in arguments.games:
         for seeds in arguments.seeds:
             alone = environment_speed(game, ACTORS * seeds, arguments.seconds)
-            speeds = [training_speed(game, agent, seeds, arguments.seconds) for agent in AGENTS.values()]
+            speeds = [training_speed(game, agent, seeds, arguments.seconds) for agent in measured.values()]
             row = f"{game:16}{seeds:8}{alone:13,.0f}" + "".join(f"{speed:13,.0f}" for speed in speeds)
-            print(f"{row}{speeds[0] / speeds[1]:7.2f}", flush=True)
+            print(row + "".join(f"{speeds[0] / speed:7.2f}" for speed in speeds[1:]), flush=True)
     seeds = sorted(arguments.seeds)[len(arguments.seeds) // 2]
     if arguments.together:
         print(f"\n{'':16}{'agents':>8}{'one by one':>13}{'together':>13}")

@@ -24,6 +24,7 @@ from rgvf.studies.reward_agents import (
     ONE_NETWORK,
     SEARCHED,
     SETTINGS,
+    SIZES,
     TWO_TASKS,
     Setting,
     agent_config,
@@ -38,8 +39,10 @@ FIRST_SEED, FIRST_SEARCH_SEED = 3000, 2000
 SEARCH: Mapping[str, tuple[str, str, Setting]] = {
     f"search.{game}.{agent}.{setting}": (game, agent, setting)
     for game in SEARCH_GAMES
+    for size in SIZES
     for agent in SEARCHED
     for setting in SETTINGS
+    if setting.size == size
 }
 """Game, agent and setting of each variant of the search."""
 TUNED: Mapping[str, Setting] = {agent: Setting("wide", 2e-3) for agent in SEARCHED}

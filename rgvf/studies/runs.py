@@ -56,6 +56,7 @@ class RunsConfig(StudyConfig):
             clip_rewards=clip_rewards,
             log_every=max(1, self.frames // self.points),
             checkpoint_every=max(1, self.frames // self.checkpoints),
+            keep_checkpoints=2,  # a study has hundreds of agents
         )
 
 
