@@ -19,6 +19,10 @@ STUDIES = {
         "rgvf.studies.minatar_reward",
         "five MinAtar games, questions about reward beside random ones: beyond the paper",
     ),
+    "minatar-balance": (
+        "rgvf.studies.minatar_balance",
+        "MinAtar, how much the two kinds of questions should weigh, and whether an agent can learn it",
+    ),
     "minatar-tuning": (
         "rgvf.studies.minatar_tuning",
         "MinAtar's Breakout, the search for the learning rates of the two studies above",
