@@ -22,7 +22,7 @@ usage:
   rgvf plot DIR…                                 draw learning curves of runs, with bands over seeds
   rgvf compare DIR…                              print a table of runs, with intervals over seeds
   rgvf study list                                list the paper's studies
-  rgvf study NAME                                run a study, draw its figures, check the paper's claims
+  rgvf study NAME                                run a study, draw its figures, check its claims
   rgvf --version                                 print the version
 
 rgvf COMMAND --help lists the options of a command.

@@ -14,7 +14,7 @@ from rgvf.cli.parsing import parse
 
 Config = TypeVar("Config")
 USAGE = """\
-usage: rgvf study NAME [options]   run a study, draw its figures, check the paper's claims
+usage: rgvf study NAME [options]   run a study, draw its figures, check its claims
        rgvf study NAME --help      list its options
        rgvf study list             list the names
        --import MODULE, before all else, imports a module of yours that adds studies

@@ -93,7 +93,7 @@ def print_conclusion(conclusion: Conclusion, out: Path) -> None:
     if conclusion.legend:
         console.print(f"\n{conclusion.legend}")
     if conclusion.claims:
-        console.print("\nThe paper's claims, in this data:")
+        console.print("\nClaims, in this data:")
     for claim in conclusion.claims:
         console.print(f"  {MARKS[claim.holds]}: {claim.claim}")
     if conclusion.caution:

@@ -1,4 +1,4 @@
-"""A claim of the paper, stated as a check on the data: one final number for every seed of every variant."""
+"""A claim, stated as a check on the data: one final number for every seed of every variant."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from rgvf.analysis import clearly_lower, estimate
 
 @dataclass(frozen=True)
 class Claim:
-    """What the paper says, how it is checked, and the verdict."""
+    """What is claimed, how it is checked, and the verdict."""
 
     claim: str
-    """The paper's statement."""
+    """The statement: the paper's, or this project's own."""
     check: str
     """The statement as a check on the data."""
     holds: bool | None

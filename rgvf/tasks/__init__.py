@@ -1,13 +1,20 @@
 """Tasks: what an agent learns. Each is two functions, `init` and `loss`, and a dataclass of settings."""
 
-from rgvf.tasks.action_values import ActionValues, ActionValuesNoActions, RandomAndActionValues
 from rgvf.tasks.actor_critic import ActorCritic, ActorCriticSettings, ActorCriticTask
 from rgvf.tasks.answers import AnswersTask, QuestionArrays, QuestionSettings, pad_questions, question_arrays
 from rgvf.tasks.curl import CURLSettings, CURLTask
 from rgvf.tasks.fixed_questions import GivenQuestions, MultiHorizonValues, RewardPrediction, TerminationPrediction
 from rgvf.tasks.pixel_control import PixelControlSettings, PixelControlTask
 from rgvf.tasks.protocol import Metrics, Task, TaskSettings, View
-from rgvf.tasks.random_questions import DiscountedSums, NoActions, RandomQuestions, Shallow
+from rgvf.tasks.random_questions import (
+    ActionValues,
+    ActionValuesNoActions,
+    DiscountedSums,
+    NoActions,
+    RandomAndActionValues,
+    RandomQuestions,
+    Shallow,
+)
 from rgvf.tasks.registry import TASKS, find_task, register
 from rgvf.tasks.returns import masked_mean, n_step_returns, relative_error, td_loss
 from rgvf.tasks.value import ValueTask

@@ -5,11 +5,18 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from rgvf.messages import unknown
-from rgvf.tasks.action_values import ActionValues, ActionValuesNoActions, RandomAndActionValues
 from rgvf.tasks.curl import CURLSettings
 from rgvf.tasks.fixed_questions import GivenQuestions, MultiHorizonValues, RewardPrediction, TerminationPrediction
 from rgvf.tasks.pixel_control import PixelControlSettings
-from rgvf.tasks.random_questions import DiscountedSums, NoActions, RandomQuestions, Shallow
+from rgvf.tasks.random_questions import (
+    ActionValues,
+    ActionValuesNoActions,
+    DiscountedSums,
+    NoActions,
+    RandomAndActionValues,
+    RandomQuestions,
+    Shallow,
+)
 
 T = TypeVar("T")
 TASKS: dict[str, type[Any]] = {
