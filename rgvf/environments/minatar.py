@@ -54,7 +54,7 @@ class PgxMinAtar:
         self.name = find_minatar(game)
         self._game: Any = getattr(game_module(self.name), f"MinAtar{self.name}")(sticky_action_prob=sticky)
         self.actions = tuple(MINATAR_ACTIONS[int(i)] for i in self._game.minimal_action_set)
-        self.observation_shape: tuple[int, ...] = tuple(self._game.observation_shape)
+        self.observation_shape: tuple[int, ...] = tuple(jax.eval_shape(self.reset, jax.random.key(0))[1].shape)
 
     def reset(self, key: Key[Array, ""]) -> tuple[Any, Bool[Array, "10 10 channels"]]:
         """Start a game."""

@@ -221,12 +221,12 @@ def play(
             following = jax.tree.map(lambda a, b: jax.vmap(jnp.where)(step.terminal, a, b), new, state)
         return (following, action), Played(taken, chance, state, step)
 
-    @jax.jit
     def games(start: Any, key: Any) -> Any:
         return jax.lax.scan(one, (start, jnp.zeros(n, jnp.int32)), jax.random.split(key, steps))[1]
 
+    quick_to_compile = jax.jit(games, compiler_options={"xla_backend_optimization_level": 0})
     with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
-        return jax.tree.map(np.asarray, games(start, jax.random.key(seed)))
+        return jax.tree.map(np.asarray, quick_to_compile(start, jax.random.key(seed)))
 
 
 def _revived(state: Any) -> Any:
