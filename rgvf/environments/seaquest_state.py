@@ -93,21 +93,14 @@ def first_state() -> State:
     """The player at the surface, and nothing else."""
 
     def rows(kind: type[Any], n: int) -> Any:
-        gone, no, zero = jnp.full(n, GONE), jnp.zeros(n, bool), jnp.zeros(n, jnp.int32)
-        values = {"x": gone, "torpedo": gone, "right": no, "submarine": no}
+        gone, false, zero = jnp.full(n, GONE), jnp.zeros(n, bool), jnp.zeros(n, jnp.int32)
+        values = {"x": gone, "torpedo": gone, "right": false, "submarine": false}
         return kind(*(values.get(name, zero) for name in kind._fields))
 
-    player = (
-        jnp.int32(5),
-        jnp.int32(0),
-        jnp.array(False),
-        jnp.int32(TANK),
-        jnp.int32(0),
-        jnp.array(True),
-        jnp.int32(0),
-    )
+    number, yes, no = jnp.int32, jnp.array(True), jnp.array(False)
+    player = number(5), number(0), no, number(TANK), number(0), yes, number(0)
     things = rows(Shots, SHOTS), rows(Divers, DIVERS), rows(Enemies, ENEMIES)
-    return State(*player, *things, *map(jnp.int32, (SPAWN, DIVER_SPAWN, SPAWN, MOVE, 0, 0)))
+    return State(*player, *things, *map(number, (SPAWN, DIVER_SPAWN, SPAWN, MOVE, 0, 0)))
 
 
 def observe(state: State) -> Bool[Array, "10 10 10"]:
@@ -138,6 +131,7 @@ def _cell(x: Array, y: Array, channel: Array | int) -> Array:
 
 
 def direction(things: Any) -> Array:
+    """The step to the right, 1 or −1, of things that have `right`."""
     return jnp.where(things.right, 1, -1)
 
 
