@@ -63,7 +63,7 @@ def _evaluate(options: _Options) -> None:
 
     _, config = RunFolder.open(options.run)
     seeds = config.all_seeds if options.seed is None else [options.seed]
-    usual = {"atari": 0.25, "minatar": 0.1}.get(config.env.partition("/")[0], 0.0)
+    usual = {"atari": 0.25, "minatar": 0.1, "minatar-pgx": 0.1}.get(config.env.partition("/")[0], 0.0)
     modes = sorted({0.0, usual if options.sticky is None else options.sticky})
     can_stick = takes_option(config.env, "sticky")
     results = []

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rgvf.environments.game_names import ATARI_GAMES, MINATAR_GAMES
     from rgvf.environments.grid import GridWorld
     from rgvf.environments.gym_names import gym_name
-    from rgvf.environments.minatar import MinAtar
+    from rgvf.environments.minatar import MinAtar, PgxMinAtar
     from rgvf.environments.registry import find_environment, find_spec, make_game
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "Game",
     "GridWorld",
     "MinAtar",
+    "PgxMinAtar",
     "Step",
     "TimeStep",
     "check_environment",
@@ -41,7 +42,7 @@ _MODULES = {
     "game_names": ("ATARI_GAMES", "MINATAR_GAMES"),
     "grid": ("GridWorld",),
     "gym_names": ("gym_name",),
-    "minatar": ("MinAtar",),
+    "minatar": ("MinAtar", "PgxMinAtar"),
     "registry": ("find_environment", "find_spec", "make_game"),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}

@@ -20,6 +20,9 @@ ATARI_GAMES = tuple(_NAMES.split())
 MINATAR_GAMES = ("Asterix", "Breakout", "Freeway", "Seaquest", "SpaceInvaders")
 """The five games of MinAtar: minatar/NAME."""
 
+MINATAR_ACTIONS = ("noop", "left", "up", "right", "down", "fire")
+"""Of all games of MinAtar; each game has those that do something in it."""
+
 FRAME_CAP = 108_000
 """A game is truncated after this many frames: half an hour of play at 60 frames a second."""
 

@@ -1,4 +1,8 @@
-"""The five MinAtar games (Young & Tian 2019), as pgx plays them inside the compiled program."""
+"""The five MinAtar games (Young & Tian 2019) in the compiled program, by the original's rules or as in pgx.
+
+pgx plays four of them by the original's rules, so both are the same there. Seaquest is the exception.
+`tests/environments/test_minatar_original.py` compares all five with the original, step by step.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +14,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int, Key
 
-from rgvf.environments.environment import Step
-from rgvf.environments.game_names import find_minatar
+from rgvf.environments.environment import Environment, Step
+from rgvf.environments.game_names import MINATAR_ACTIONS, find_minatar
 from rgvf.environments.pgx_patches import game_module
+from rgvf.environments.seaquest import Seaquest
 
-ACTIONS = ("noop", "left", "up", "right", "down", "fire")
-"""Of all games; each game has those that do something in it."""
 STICKY = 0.1
 
 
@@ -28,12 +31,30 @@ class MinAtar:
     """
 
     def __init__(self, game: str, sticky: float = STICKY) -> None:
-        if not 0.0 <= sticky <= 1.0:
-            raise ValueError(f"sticky must be a probability, not {sticky}")
+        _check_sticky(sticky)
+        self.name = find_minatar(game)
+        self._game: Environment = Seaquest(sticky) if self.name == "Seaquest" else PgxMinAtar(self.name, sticky)
+        self.actions = self._game.actions
+        self.observation_shape = self._game.observation_shape
+
+    def reset(self, key: Key[Array, ""]) -> tuple[Any, Bool[Array, "10 10 channels"]]:
+        """Start a game."""
+        return self._game.reset(key)
+
+    def step(self, state: Any, action: Int[Array, ""], key: Key[Array, ""]) -> tuple[Any, Step]:
+        """One step; where an episode ends, the observation is its last."""
+        return self._game.step(state, action, key)
+
+
+class PgxMinAtar:
+    """One of the games as pgx plays it, with the arguments of `MinAtar`."""
+
+    def __init__(self, game: str, sticky: float = STICKY) -> None:
+        _check_sticky(sticky)
         self.name = find_minatar(game)
         self._game: Any = getattr(game_module(self.name), f"MinAtar{self.name}")(sticky_action_prob=sticky)
-        self.actions = tuple(ACTIONS[int(i)] for i in self._game.minimal_action_set)
-        self.observation_shape: tuple[int, ...] = tuple(self._game.observation_shape)
+        self.actions = tuple(MINATAR_ACTIONS[int(i)] for i in self._game.minimal_action_set)
+        self.observation_shape: tuple[int, ...] = tuple(jax.eval_shape(self.reset, jax.random.key(0))[1].shape)
 
     def reset(self, key: Key[Array, ""]) -> tuple[Any, Bool[Array, "10 10 channels"]]:
         """Start a game."""
@@ -47,6 +68,11 @@ class MinAtar:
             state = self._game.step(state, action, key)
         reward = state.rewards[0].astype(jnp.float32)
         return state, Step(state.observation, reward, state.terminated, state.truncated)
+
+
+def _check_sticky(sticky: float) -> None:
+    if not 0.0 <= sticky <= 1.0:
+        raise ValueError(f"sticky must be a probability, not {sticky}")
 
 
 @contextmanager

@@ -42,6 +42,7 @@ SUITES = {
     "atari": Suite("atari", "AtariGame", False, "atari", find_atari, ("sticky", "frame_cap", "episodic_life")),
     "gym": Suite("gymnasium", "GymGame", False, "gym", options=("render",)),
     "minatar": Suite("minatar", "MinAtar", True, "minatar", find_minatar, ("sticky",)),
+    "minatar-pgx": Suite("minatar", "PgxMinAtar", True, "minatar", find_minatar, ("sticky",)),
 }
 GIVEN = "own"
 """The suite of environments that a program passes itself."""

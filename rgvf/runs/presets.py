@@ -78,7 +78,7 @@ def choose_preset(env: str, environment: Environment | None = None) -> str:
     suite = canonical_name(env).partition("/")[0]
     if suite == "atari":
         return "paper"
-    if suite == "minatar":
+    if suite in ("minatar", "minatar-pgx"):
         return "minatar"
     if suite == "gym" and env.rpartition(":")[2].removeprefix("gym/").startswith(("MiniGrid-", "BabyAI-")):
         return "minigrid"

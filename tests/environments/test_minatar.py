@@ -6,7 +6,7 @@ import pytest
 
 from rgvf.environments.device_games import DeviceGame, DeviceGames
 from rgvf.environments.game_names import MINATAR_GAMES, find_minatar, rom_name
-from rgvf.environments.minatar import MinAtar
+from rgvf.environments.minatar import MinAtar, PgxMinAtar
 
 pytestmark = pytest.mark.medium
 
@@ -23,7 +23,7 @@ def theirs(name):
 )
 def test_games_equal_those_of_pgx_step_by_step(name):
     """A hundred games side by side, 600 steps each, reset where they end; some actions are repeated."""
-    game, other, n = MinAtar(name), theirs(name), 100
+    game, other, n = PgxMinAtar(name), theirs(name), 100
     assert game.observation_shape == other.observation_shape
     assert len(game.actions) == other.num_actions
 

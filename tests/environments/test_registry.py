@@ -1,6 +1,6 @@
 import pytest
 
-from rgvf.environments import MinAtar, find_environment, find_spec, make_game
+from rgvf.environments import MinAtar, PgxMinAtar, find_environment, find_spec, make_game
 from rgvf.environments.registry import canonical_name, takes_option
 
 
@@ -20,6 +20,8 @@ def test_games_and_environments_are_found_by_name():
     assert find_spec("atari/Pong").frame_shape == (84, 84)
     assert find_spec("atari/space_invaders") == make_game("atari/SpaceInvaders", 0).spec
     assert isinstance(find_environment("minatar/space_invaders"), MinAtar)
+    assert isinstance(find_environment("minatar-pgx/space_invaders"), PgxMinAtar)
+    assert find_spec("minatar/Seaquest") == find_spec("minatar-pgx/Seaquest")
     assert find_spec("minatar/Breakout").observation_shape == (10, 10, 4)
     assert find_spec("minatar/Breakout").observation_dtype == "bool"
 
@@ -27,6 +29,7 @@ def test_games_and_environments_are_found_by_name():
 def test_options_of_a_suite():
     assert takes_option("atari/Pong", "sticky")
     assert takes_option("minatar/Breakout", "sticky")
+    assert takes_option("minatar-pgx/Breakout", "sticky")
     assert not takes_option("gym/CartPole-v1", "sticky")
     with pytest.raises(ValueError, match="gym/CartPole-v1 has no option sticky"):
         make_game("gym/CartPole-v1", 0, sticky=0.5)

@@ -25,6 +25,7 @@ def by_command(*arguments):
     [
         ("atari/Breakout", "paper"),
         ("minatar/Freeway", "minatar"),
+        ("minatar-pgx/Seaquest", "minatar"),
         ("gym/CartPole-v1", "vectors"),
         ("gym/FrozenLake-v1", "vectors"),
         ("gym/rgvf/Catch-v0", "small-images"),
