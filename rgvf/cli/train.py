@@ -59,8 +59,12 @@ def _preset(arguments: list[str]) -> dict[str, Any]:
     from rgvf.cli.options import option_type, preset_options
 
     without_help = [each for each in arguments if each not in ("-h", "--help")]
-    if without_help != arguments and not any(each.partition("=")[0] == "--env" for each in arguments):
-        return {}
+    if not any(each.partition("=")[0] == "--env" for each in arguments):
+        if without_help != arguments:
+            return {}
+        raise CommandError(
+            "which environment? For example: rgvf train --env gym/CartPole-v1 ('rgvf environments' lists them all)"
+        )
     chosen = parse(option_type(), without_help, "rgvf train")
     with command_errors():
         return {"default": preset_options(chosen)}

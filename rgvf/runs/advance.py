@@ -16,7 +16,7 @@ ShouldStop: TypeAlias = Callable[[], bool]
 
 
 def advance(runs: Sequence[Run], listener: RunListener, should_stop: ShouldStop) -> bool:
-    """Train to the end, or until `should_stop`; leaves a checkpoint of each run either way. Returns whether all ended."""
+    """Train to the end, or until `should_stop`; leaves a checkpoint of each run. Returns whether all ended."""
     try:
         for run in runs:
             run.open()

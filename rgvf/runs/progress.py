@@ -113,7 +113,7 @@ def _bar(frames: int, total: int, speed: float, lines: list[dict[str, Any]], wid
 
 
 def _fitting(parts: list[str], width: int, least: tuple[str, ...] = ()) -> str:
-    """The parts in one line. Where it is too long, those that begin like one of `least` go first, then the last ones."""
+    """The parts in one line. Where it is too long, those that begin as one of `least` go first, then the last."""
     ranks = [next((i for i, word in enumerate(least) if part.startswith(word)), len(least)) for part in parts]
     kept = dict(enumerate(parts))
     for i in sorted(kept, key=lambda i: (ranks[i], -i)):

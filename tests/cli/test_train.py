@@ -33,7 +33,7 @@ def folder(tmp_path_factory):
     ("arguments", "status", "sentence"),
     [
         (["--env", "atari/Brekout"], 2, "did you mean Breakout?"),
-        (["--env", "breakout"], 2, "expected atari/NAME"),
+        (["--env", "breakout"], 2, "did you mean atari/Breakout or minatar/Breakout?"),
         (["--env", "gym/NoSuchEnvironment-v0"], 2, "NoSuchEnvironment"),
         (["--env", "gym/Pendulum-v1"], 2, "Discrete"),
         ([*SMALL, "--frames", "0"], 2, "frames must be at least 1, not 0"),
@@ -41,7 +41,7 @@ def folder(tmp_path_factory):
         ([*SMALL, "--agent", "dqn"], 2, "there is no agent 'dqn'"),
         ([*SMALL, "--rgvf.repeat", "100"], 2, "repeat 100 is too large: layer 1 has only 32"),
         (["--env", "gym/CartPole-v1", "--agent", "a2c", "--stop-gradient"], 2, "stop_gradient needs an auxiliary task"),
-        ([], 2, "--env"),
+        ([], 2, "which environment? For example: rgvf train --env gym/CartPole-v1 ('rgvf environments' lists them"),
         (["--resume", "nowhere"], 1, "nowhere holds no run"),
         (["--resume"], 2, "--resume needs the folder"),
     ],

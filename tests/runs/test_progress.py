@@ -10,7 +10,6 @@ import pytest
 from rich.console import Console
 
 from rgvf.loops import Progress
-
 from rgvf.runs import RunProgress
 from rgvf.runs.metrics import RunningMetrics
 
