@@ -50,8 +50,7 @@ def to_data(settings: Any) -> dict[str, Any]:
 
 
 def flat_settings(run: Mapping[str, Any]) -> dict[str, Any]:
-    """The configuration of a run, as config.json holds it: settings of the run and the agent by their names, of tasks by
-    TASK.NAME."""
+    """What config.json says of a run: settings of the run and the agent by their names, of tasks by TASK.NAME."""
     agent = run["agent"]
     flat = {name: value for name, value in run.items() if name != "agent"}
     flat |= {name: value for name, value in agent.items() if name not in ("tasks", "actor_critic")}

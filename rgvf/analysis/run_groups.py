@@ -120,7 +120,7 @@ def with_metric(groups: Sequence[RunGroup], metric: str) -> tuple[list[RunGroup]
     if metric not in known:
         raise ValueError(unknown("metric", metric, known))
     if not found:
-        raise ValueError(f"none of these runs has a {metric} yet")
+        raise ValueError(f"none of these runs has a value of {metric}")
     without = [group.label for group in groups if group not in found]
     return found, [f"Without {metric}, so left out: {', '.join(without)}."] * bool(without)
 
@@ -219,17 +219,11 @@ def _settings_that_differ(settings: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _folder_names(groups: Sequence[RunGroup]) -> list[str]:
-    """What the names of each group's folders begin with; of their whole paths, where that does not tell groups apart."""
+    """What the names of each group's folders begin with; or their whole paths, where that does not tell groups apart."""
     folders = [list(group.folders.values()) for group in groups]
-    for paths in (
-        [[path.name for path in each] for each in folders],
-        [[str(path) for path in each] for each in folders],
-    ):
-        names = [os.path.commonprefix(each) for each in paths]
-        names = [name.rstrip("-_. ") for name in names]
-        if all(names) and len(set(names)) == len(names):
-            return names
-    return [str(each[0]) for each in folders]
+    shared = [os.path.commonprefix([path.name for path in each]) for each in folders]  # noqa: RUF071 - letter by letter
+    names = [name.rstrip("-_. ") for name in shared]
+    return names if all(names) and len(set(names)) == len(names) else [", ".join(map(str, each)) for each in folders]
 
 
 def _text(value: Any) -> str:

@@ -147,5 +147,5 @@ def test_runs_without_a_metric_are_named(tmp_path):
     assert with_metric(groups, "length") == (groups, [])
     assert with_metric(groups, "rgvf/loss") == (groups[1:], ["Without rgvf/loss, so left out: a2c."])
     assert with_metric(groups, "return") == (groups[:1], ["Without return, so left out: rgvf."])
-    with pytest.raises(ValueError, match="none of these runs has a return yet"):
+    with pytest.raises(ValueError, match="none of these runs has a value of return"):
         with_metric(groups[1:], "return")
