@@ -219,8 +219,8 @@ def _settings_that_differ(settings: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _folder_names(groups: Sequence[RunGroup]) -> list[str]:
-    """What the names of each group's folders begin with; or their whole paths, where that does not tell groups apart."""
-    folders = [list(group.folders.values()) for group in groups]
+    """What the names of each group's folders begin with; or whole paths, where that does not tell groups apart."""
+    folders = [list(dict.fromkeys(group.folders.values())) for group in groups]
     shared = [os.path.commonprefix([path.name for path in each]) for each in folders]  # noqa: RUF071 - letter by letter
     names = [name.rstrip("-_. ") for name in shared]
     return names if all(names) and len(set(names)) == len(names) else [", ".join(map(str, each)) for each in folders]

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import rgvf
+from rgvf.cli.record import _notes
+from rgvf.loops import Rewards
 from rgvf.questions import QuestionNetwork
 from tests.cli.command import run, words
 
@@ -103,6 +105,11 @@ def test_evaluate_prints_a_table_and_keeps_the_returns(capsys, folder):
     status, printed = run(capsys, "evaluate", str(folder / "nope"))
     assert status == 1
     assert "holds no run" in printed.err
+
+
+def test_a_film_says_how_rewards_were_changed():
+    assert [len(_notes(each)) for each in (Rewards(), Rewards(0.1), Rewards(clip=1.0))] == [1, 2, 2]
+    assert _notes(Rewards(0.1, 1.0))[0].startswith("Rewards are scaled by 0.1 and clipped to ±1 in all values")
 
 
 @pytest.mark.medium
