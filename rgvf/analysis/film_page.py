@@ -200,9 +200,11 @@ class _Page:
 
 def _fit(text: Text, right: float) -> None:
     """Make a text small enough to end left of a pixel; cut what is too long even then."""
+    size = float(text.get_fontsize())
     while text.get_window_extent().x1 > right - MARGIN:
-        if text.get_fontsize() > SMALLEST_FONT:
-            text.set_fontsize(text.get_fontsize() - 0.5)
+        if size > SMALLEST_FONT:
+            size -= 0.5
+            text.set_fontsize(size)
         else:
             text.set_text(text.get_text()[:-2].rstrip() + "…")
 

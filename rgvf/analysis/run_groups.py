@@ -198,7 +198,7 @@ def _read_metrics(path: Path) -> list[dict[str, Any]]:
 
 
 def _name(groups: Sequence[RunGroup]) -> None:
-    """Labels: groups of one environment and agent are told apart by their settings, or by their folders."""
+    """Labels: settings distinguish groups of one environment and agent, or else their folders do."""
     alike: dict[tuple[str, str], list[RunGroup]] = {}
     for group in groups:
         alike.setdefault((group.env, group.agent), []).append(group)

@@ -18,8 +18,7 @@ from rgvf.cli.parsing import parse
 
 if TYPE_CHECKING:
     from rgvf.evaluation import Recording, Shown
-    from rgvf.loops import Rewards
-    from rgvf.runs import TrainedAgent
+    from rgvf.runs import RunConfig, TrainedAgent
 
 
 @dataclass(frozen=True)
@@ -89,14 +88,15 @@ def _record(options: _Options) -> None:
         curves.append(Curve(each.title, answers, happened if dots is None else None, dots, patches))
     title = f"{agent.config.env}, {agent.config.agent.name}"
     game_shown = (title, game.screens, game.policy, agent.spec.actions, game.action, game.reward)
-    film = Film(*game_shown, curves, _notes(agent.config.rewards))
+    film = Film(*game_shown, curves, _notes(agent.config))
     with bar(f"writing {out}") as report:
         write_film(out, film, report=report)
     print(f"{out}: {len(game.screens)} steps, return {game.reward.sum():g}, after {agent.frames:,} frames of training")
 
 
-def _notes(rewards: Rewards) -> list[str]:
+def _notes(config: RunConfig) -> list[str]:
     """What the legend of a film does not say."""
+    rewards = config.rewards
     changed = [f"scaled by {rewards.scale:g}"] * (rewards.scale != 1) + [f"clipped to ±{rewards.clip:g}"] * (
         rewards.clip > 0
     )

@@ -133,7 +133,7 @@ def preset(
 
 def _no_setting(name: str, values: Mapping[str, Any], known: set[str], agent: AgentConfig) -> str:
     """A sentence for a setting that runs do not have: it may be one of a task."""
-    own = [type(task) for task in agent.auxiliary]
+    own: list[type[Any]] = [type(task) for task in agent.auxiliary]
     others = () if suggestion(name, known) else TASKS.values()
     for task in (*own, *others):
         if name in {field.name for field in dataclasses.fields(task)}:

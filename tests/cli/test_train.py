@@ -12,7 +12,6 @@ import pytest
 
 import rgvf
 from rgvf.cli.record import _notes
-from rgvf.loops import Rewards
 from rgvf.questions import QuestionNetwork
 from tests.cli.command import run, words
 
@@ -108,8 +107,11 @@ def test_evaluate_prints_a_table_and_keeps_the_returns(capsys, folder):
 
 
 def test_a_film_says_how_rewards_were_changed():
-    assert [len(_notes(each)) for each in (Rewards(), Rewards(0.1), Rewards(clip=1.0))] == [1, 2, 2]
-    assert _notes(Rewards(0.1, 1.0))[0].startswith("Rewards are scaled by 0.1 and clipped to ±1 in all values")
+    def notes(scale, clip):
+        return _notes(rgvf.RunConfig("minatar/Breakout", reward_scale=scale, clip_rewards=clip))
+
+    assert [len(notes(*each)) for each in ((1, 0), (0.1, 0), (1, 2))] == [1, 2, 2]
+    assert notes(0.1, 1)[0].startswith("Rewards are scaled by 0.1 and clipped to ±1 in all values")
 
 
 @pytest.mark.medium
