@@ -24,7 +24,7 @@ class RunListener(Protocol):
     """Gets reports about a run."""
 
     def say(self, message: str) -> None:
-        """Something about the run, before it starts."""
+        """Something about the run before it starts, or that it will stop; the latter from another thread."""
         ...
 
     def waiting(self, what: str) -> None:
@@ -36,8 +36,8 @@ class RunListener(Protocol):
         ...
 
     def progress(self, frames: int, total: int, speed: float, lines: list[dict[str, Any]]) -> None:
-        """After some updates: frames of each seed, frames/s over all seeds (0: not known yet), the newest metrics of
-        each seed."""
+        """After some updates: frames of each seed (of several runs their mean), frames/s over all seeds (0: not known
+        yet), the newest metrics of each seed."""
         ...
 
 
