@@ -49,6 +49,17 @@ def to_data(settings: Any) -> dict[str, Any]:
     return {field.name: _plain(getattr(settings, field.name)) for field in dataclasses.fields(settings)}
 
 
+def flat_settings(run: Mapping[str, Any]) -> dict[str, Any]:
+    """What config.json says of a run: settings of the run and the agent by their names, of tasks by TASK.NAME."""
+    agent = run["agent"]
+    flat = {name: value for name, value in run.items() if name != "agent"}
+    flat |= {name: value for name, value in agent.items() if name not in ("tasks", "actor_critic")}
+    flat |= {"agent": "+".join(str(task["task"]) for task in agent["tasks"]) or "a2c", **agent.get("actor_critic", {})}
+    for task in agent["tasks"]:
+        flat |= {f"{task['task']}.{name}": value for name, value in task.items() if name != "task"}
+    return flat
+
+
 def from_data(cls: type[T], data: Any) -> T:
     """The settings that `to_data` wrote. ValueError where the data is anything else."""
     if not isinstance(data, Mapping):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from rgvf.cli.main import COMMANDS
 from rgvf.cli.options import config_of, option_type
 from rgvf.cli.parsing import parse
 from rgvf.studies import find_study
@@ -53,7 +54,7 @@ def test_every_example_runs(tmp_path):
 
 def test_every_command_is_understood():
     found = list(commands())
-    assert {arguments[0] for arguments in found} == {"train", "evaluate", "record", "plot", "compare", "study"}
+    assert {arguments[0] for arguments in found} == set(COMMANDS)
     for command, *arguments in found:
         if command == "train" and "--resume" not in arguments:
             config = config_of(parse(option_type(), arguments, "rgvf train"))

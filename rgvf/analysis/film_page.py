@@ -15,6 +15,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
+from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Affine2D
 from PIL import Image
@@ -27,6 +28,11 @@ SCREEN = (20, 64, 370, 346)
 """Where the screen may be: left, top, width, height."""
 WINDOW = 100
 """Steps that are shown; fewer where the film is shorter."""
+CURVES_FROM = 0.475
+"""Where the predictions begin, as a part of the width."""
+MARGIN = 6
+"""Pixels that stay free beside a text."""
+SMALLEST_FONT = 7.0
 PAST = 0.7
 """The part of them that is before now."""
 
@@ -63,6 +69,8 @@ class Film(NamedTuple):
     reward: np.ndarray
     """[T]."""
     curves: Sequence[Curve]
+    notes: Sequence[str] = ()
+    """Sentences about what is drawn, below the legend."""
 
 
 def pages(film: Film) -> Iterator[np.ndarray]:
@@ -80,7 +88,7 @@ class _Page:
         self._now = Affine2D()
         figure = Figure(figsize=(SIZE[0] / 100, SIZE[1] / 100), dpi=100, facecolor="white")
         self._canvas = FigureCanvasAgg(figure)
-        figure.text(0.02, 0.955, film.title, fontsize=11, weight="bold", color=_DARK)
+        _fit(figure.text(0.02, 0.955, film.title, fontsize=11, weight="bold", color=_DARK), CURVES_FROM * SIZE[0])
         self._step = figure.text(0.02, 0.905, "", fontsize=11, color=_DARK)
         self._draw_screen(figure)
         self._draw_policy(figure.add_axes((0.02, 0.085, 0.385, 0.11)))
@@ -120,7 +128,7 @@ class _Page:
         axes.set(ylim=(0, 1), xlim=(-0.6, n - 0.4), yticks=[])
         axes.spines[["top", "right", "left"]].set_visible(False)
         axes.set_title("policy, and the action taken", fontsize=8.5, loc="left", color=_DARK, pad=3)
-        axes.set_xticks(range(n), [name.lower() for name in film.actions], fontsize=8)
+        axes.set_xticks(range(n), film.actions, fontsize=8)
         if max(map(len, film.actions)) * n > 48:
             axes.tick_params(axis="x", rotation=90, labelsize=5.5, pad=1)
         axes.tick_params(axis="x", length=0)
@@ -131,11 +139,11 @@ class _Page:
         film = self._film
         n = len(film.curves)
         window = float(np.clip(len(film.screens), 20, WINDOW))
-        top, bottom, gap = 0.87, 0.085, 0.055
+        top, bottom, gap = 0.86, 0.085, 0.055
         height = (top - bottom - gap * (n - 1)) / n
         for i, (hue, curve) in enumerate(zip(_cycle(film.curves), film.curves, strict=True)):
-            axes = figure.add_axes((0.475, top - height - i * (height + gap), 0.505, height))
-            axes.set_title(curve.title, fontsize=9.5, loc="left", color=hue, weight="bold", pad=3)
+            axes = figure.add_axes((CURVES_FROM, top - height - i * (height + gap), 0.98 - CURVES_FROM, height))
+            _fit(axes.set_title(curve.title, fontsize=9.5, loc="left", color=hue, weight="bold", pad=3), SIZE[0])
             axes.set(xlim=(-PAST * window, (1 - PAST) * window), ylim=_limits(curve))
             axes.yaxis.set_major_locator(MaxNLocator(2, min_n_ticks=2))
             axes.tick_params(labelsize=7.5, length=2, labelbottom=i == n - 1, color=_GREY, labelcolor=_GREY)
@@ -151,6 +159,7 @@ class _Page:
             lines.append(Line2D([], [], color=_DARK, marker="o", markersize=4.5, linestyle="", label=label))
         place = {"loc": "upper right", "bbox_to_anchor": (0.985, 0.998)}
         figure.legend(handles=lines, **place, ncols=3, frameon=False, fontsize=8.5, columnspacing=1.2)
+        figure.text(0.98, 0.948, "\n".join(film.notes), fontsize=7.5, color=_GREY, ha="right", va="top")
         figure.text(0.727, 0.012, "steps from now", fontsize=8, color=_GREY, ha="center")
 
     def _draw_curve(self, axes: Axes, curve: Curve, hue: str) -> None:
@@ -175,7 +184,7 @@ class _Page:
         for i, (bar, probability) in enumerate(zip(self._bars, film.policy[t], strict=True)):
             bar.set_height(max(float(probability), 0.02))
             bar.set_color(_TAKEN if i == taken else _PALE)
-        self._step.set_text(f"step {t}     return {self._score[t]:g}     action {film.actions[taken].lower()}")
+        self._step.set_text(f"step {t}     return {self._score[t]:g}     action {film.actions[taken]}")
         self._canvas.restore_region(self._background)
         self._paste(film.screens[t])
         for parent, artist in self._moving:
@@ -187,6 +196,17 @@ class _Page:
         how = Image.Resampling.NEAREST if screen.shape[1] <= width else Image.Resampling.BOX
         resized = np.asarray(Image.fromarray(screen).resize((width, height), how))
         np.asarray(self._canvas.buffer_rgba())[top : top + height, left : left + width, :3] = resized
+
+
+def _fit(text: Text, right: float) -> None:
+    """Make a text small enough to end left of a pixel; cut what is too long even then."""
+    size = float(text.get_fontsize())
+    while text.get_window_extent().x1 > right - MARGIN:
+        if size > SMALLEST_FONT:
+            size -= 0.5
+            text.set_fontsize(size)
+        else:
+            text.set_text(text.get_text()[:-2].rstrip() + "…")
 
 
 def _cycle(curves: Sequence[Curve]) -> list[str]:

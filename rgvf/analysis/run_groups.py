@@ -5,8 +5,9 @@ Only the files of a run are read. The code of its environment and its tasks is n
 
 from __future__ import annotations
 
-import hashlib
+import itertools
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,14 +19,14 @@ from rgvf.analysis.statistics import final
 from rgvf.analysis.styles import STOPPED
 from rgvf.errors import UserError
 from rgvf.messages import os_error, unknown
+from rgvf.settings import flat_settings
 
-_MAIN = "a2c"
-_NO_SETTINGS = ("format", "made_with", "agent", "env", "seed", "seeds", "frames", "log_every")
+_NO_SETTINGS = ("format", "made_with", "agent", "stop_gradient", "env", "seed", "seeds", "frames", "log_every")
 _NO_SETTINGS += ("checkpoint_every", "keep_checkpoints", "processes", "imports", "wandb")
-"""In config.json, but of no influence on what an agent learns in a given number of frames."""
+"""In config.json, but part of an agent's name, or of no influence on what it learns in a given number of frames."""
 _NO_METRICS = ("seed", "frames")
 MAX_LABEL = 40
-"""Characters of a setting in a label; of a longer one its checksum is shown."""
+"""Characters of a setting in a label; longer ones, such as a whole question network, are not shown."""
 
 
 @dataclass
@@ -38,7 +39,7 @@ class RunGroup:
     settings: Mapping[str, Any]
     """Of the run, the agent and its tasks, by name."""
     label: str = ""
-    """The agent, and the settings that distinguish it from other groups with the same one."""
+    """The agent, and what distinguishes it from other groups with the same one: settings, or else its folders."""
     lines: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     """The metrics of each seed."""
     folders: dict[int, Path] = field(default_factory=dict)
@@ -49,6 +50,10 @@ class RunGroup:
         """The names of all metrics."""
         names = dict.fromkeys(name for lines in self.lines.values() for line in lines for name in line)
         return [name for name in names if name not in _NO_METRICS]
+
+    def has(self, metric: str) -> bool:
+        """Whether any line has a value of a metric."""
+        return any(line.get(metric) is not None for lines in self.lines.values() for line in lines)
 
     @property
     def frames(self) -> list[int]:
@@ -89,9 +94,10 @@ def read_runs(folders: Sequence[Path]) -> list[RunGroup]:
     alike: dict[tuple[str, str], list[tuple[Path, dict[str, Any]]]] = {}
     for folder in folders:
         for path in _runs_in(folder):
-            config = _read_config(path)
-            key = str(config["env"]), _agent_label(config["agent"])
-            alike.setdefault(key, []).append((path, _settings(config)))
+            settings = flat_settings(_read_config(path))
+            key = str(settings["env"]), settings["agent"] + STOPPED * bool(settings.get("stop_gradient"))
+            compared = {name: value for name, value in settings.items() if name not in _NO_SETTINGS}
+            alike.setdefault(key, []).append((path, compared))
     groups: dict[str, RunGroup] = {}
     for (env, agent), runs in alike.items():
         shared = set.intersection(*(set(settings) for _, settings in runs))  # newer settings do not tell apart
@@ -103,13 +109,20 @@ def read_runs(folders: Sequence[Path]) -> list[RunGroup]:
     return list(groups.values())
 
 
-def check_metric(groups: Sequence[RunGroup], metric: str) -> list[RunGroup]:
-    """The groups that have a metric. ValueError with the nearest name where none has."""
-    found = [group for group in groups if metric in group.metrics]
-    if not found:
-        known = dict.fromkeys(name for group in groups for name in group.metrics)
+def with_metric(groups: Sequence[RunGroup], metric: str) -> tuple[list[RunGroup], list[str]]:
+    """The groups that have a metric, and a sentence about those that have not, if any.
+
+    Raises:
+        ValueError: none has the metric; the message has the nearest name.
+    """
+    found = [group for group in groups if group.has(metric)]
+    known = dict.fromkeys(name for group in groups for name in group.metrics)
+    if metric not in known:
         raise ValueError(unknown("metric", metric, known))
-    return found
+    if not found:
+        raise ValueError(f"none of these runs has a value of {metric}")
+    without = [group.label for group in groups if group not in found]
+    return found, [f"Without {metric}, so left out: {', '.join(without)}."] * bool(without)
 
 
 def _all(curves: Sequence[tuple[np.ndarray, np.ndarray]]) -> bool:
@@ -157,22 +170,6 @@ def _has_metrics(folder: Path) -> bool:
     return path.exists() and path.stat().st_size > 0
 
 
-def _agent_label(agent: Mapping[str, Any]) -> str:
-    name = "+".join(str(task["task"]) for task in agent["tasks"]) or _MAIN
-    return name + STOPPED * bool(agent.get("stop_gradient"))
-
-
-def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings of the run and the agent by their names; of tasks by TASK.NAME."""
-    agent = config["agent"]
-    flat = {name: value for name, value in config.items() if name not in _NO_SETTINGS}
-    flat |= {name: value for name, value in agent.items() if name not in ("tasks", "stop_gradient", "actor_critic")}
-    flat |= agent.get("actor_critic", {})
-    for task in agent["tasks"]:
-        flat |= {f"{task['task']}.{name}": value for name, value in task.items() if name != "task"}
-    return flat
-
-
 def _add(group: RunGroup, path: Path) -> None:
     lines: dict[int, list[dict[str, Any]]] = {}
     for line in _read_metrics(path):
@@ -201,22 +198,38 @@ def _read_metrics(path: Path) -> list[dict[str, Any]]:
 
 
 def _name(groups: Sequence[RunGroup]) -> None:
-    """Labels: settings are named where groups of one environment have the same agent."""
+    """Labels: settings distinguish groups of one environment and agent, or else their folders do."""
+    alike: dict[tuple[str, str], list[RunGroup]] = {}
     for group in groups:
-        alike = [each.settings for each in groups if (each.env, each.agent) == (group.env, group.agent)]
-        names = dict.fromkeys(name for settings in alike for name in settings)
-        different = [name for name in names if len({json.dumps(each.get(name)) for each in alike}) > 1]
-        named = ", ".join(f"{name} {_short(group.settings.get(name))}" for name in different)
-        group.label = f"{group.agent} ({named})" if named else group.agent
+        alike.setdefault((group.env, group.agent), []).append(group)
+    for same in alike.values():
+        words = _settings_that_differ([group.settings for group in same])
+        if len(set(words)) < len(words):
+            folders = _folder_names(same)
+            words = [f"{word}, {folder}".removeprefix(", ") for word, folder in zip(words, folders, strict=True)]
+        for group, word in zip(same, words, strict=True):
+            group.label = f"{group.agent} ({word})" if word else group.agent
 
 
-def _short(value: Any) -> str:
+def _settings_that_differ(settings: Sequence[Mapping[str, Any]]) -> list[str]:
+    """For each of these, the settings that are not the same in all, as far as they are short."""
+    texts = {name: [_text(each.get(name)) for each in settings] for name in dict.fromkeys(itertools.chain(*settings))}
+    shown = {name: each for name, each in texts.items() if len(set(each)) > 1 and max(map(len, each)) <= MAX_LABEL}
+    return [", ".join(f"{name} {each[i]}" for name, each in shown.items()) for i in range(len(settings))]
+
+
+def _folder_names(groups: Sequence[RunGroup]) -> list[str]:
+    """What the names of each group's folders begin with; or whole paths, where that does not tell groups apart."""
+    folders = [list(dict.fromkeys(group.folders.values())) for group in groups]
+    shared = [os.path.commonprefix([path.name for path in each]) for each in folders]  # noqa: RUF071 - letter by letter
+    names = [name.rstrip("-_. ") for name in shared]
+    return names if all(names) and len(set(names)) == len(names) else [", ".join(map(str, each)) for each in folders]
+
+
+def _text(value: Any) -> str:
     if isinstance(value, list):
-        return " ".join(map(_short, value))
-    text = f"{value:g}" if _is_number(value) else str(value)
-    if len(text) > MAX_LABEL or "\n" in text:  # such as a whole question network
-        return hashlib.sha256(text.encode()).hexdigest()[:6]
-    return text
+        return " ".join(map(_text, value))
+    return f"{value:g}" if _is_number(value) else str(value)
 
 
 def _is_number(value: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rgvf.analysis.run_groups import RunGroup, check_metric
+from rgvf.analysis.run_groups import RunGroup, with_metric
 from rgvf.analysis.statistics import NOTHING, difference_interval, mean_interval, show, show_estimate
 from rgvf.errors import UserError
 
@@ -44,8 +44,10 @@ def compare_training(groups: Sequence[RunGroup], metric: str = "return") -> Tabl
         ValueError: no run has the metric, or the runs are of different environments.
     """
     env = _one_environment(groups)
-    rows = [Row(group.label, group.final(metric), group.frames) for group in check_metric(groups, metric)]
-    return _table(rows, metric, f"{env}: {metric} over the last tenth of training")
+    found, notes = with_metric(groups, metric)
+    rows = [Row(group.label, group.final(metric), group.frames) for group in found]
+    table = _table(rows, metric, f"{env}: {metric} over the last tenth of training")
+    return table._replace(notes=table.notes + notes)
 
 
 def compare_evaluations(groups: Sequence[RunGroup]) -> Table:

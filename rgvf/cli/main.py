@@ -10,7 +10,7 @@ from rgvf.cli.errors import CommandError
 from rgvf.messages import unknown
 from rgvf.version import __version__
 
-COMMANDS = ("train", "evaluate", "record", "plot", "compare", "study")
+COMMANDS = ("train", "evaluate", "record", "plot", "compare", "study", "environments")
 USAGE = """\
 rgvf: learn state representations from random questions about the future.
 
@@ -23,6 +23,7 @@ usage:
   rgvf compare DIR…                              print a table of runs, with intervals over seeds
   rgvf study list                                list the paper's studies
   rgvf study NAME                                run a study, draw its figures, check its claims
+  rgvf environments                              list the environments that --env takes
   rgvf --version                                 print the version
 
 rgvf COMMAND --help lists the options of a command.
@@ -71,6 +72,10 @@ def _dispatch(arguments: list[str]) -> int:
             from rgvf.cli.plot import plot
 
             plot(options)
+        case ["environments", *options]:
+            from rgvf.cli.environments import environments
+
+            environments(options)
         case ["compare", *options]:
             from rgvf.cli.compare import compare
 

@@ -16,7 +16,7 @@ from rgvf.environments import gym_name
 from rgvf.environments.gym_names import parse_value
 from rgvf.messages import os_error
 from rgvf.questions import QuestionNetwork
-from rgvf.runs import AUTO, MAY_CHANGE, PRESETS, WHAT_MAY_CHANGE, RunConfig, find_preset
+from rgvf.runs import AUTO, MAY_CHANGE, PRESETS, WHAT_MAY_CHANGE, RunConfig, preset
 from rgvf.settings import field_docs, field_types
 from rgvf.tasks import TASKS, ActorCriticSettings, GivenQuestions, TaskSettings
 
@@ -71,10 +71,8 @@ def options_of(config: RunConfig) -> Any:
 
 def preset_options(options: Any) -> Any:
     """The options of the preset for these options' environment and agent. What was set besides does not count."""
-    env = _full_name(options)
-    agent = AgentConfig(options.agent, stop_gradient=options.stop_gradient)
-    settings = PRESETS[find_preset(env, options.preset)].settings_for(agent)
-    return option_type()(env=options.env, agent=options.agent, **settings)
+    config = preset(_full_name(options), options.agent, options.preset, stop_gradient=options.stop_gradient)
+    return dataclasses.replace(options_of(config), env=options.env)
 
 
 def _full_name(options: Any) -> str:

@@ -37,18 +37,21 @@ def plot(arguments: list[str]) -> None:
 
 def _plot(options: _Options) -> None:
     from rgvf.analysis import Line, learning_panels, read_runs, styles
-    from rgvf.analysis.run_groups import check_metric
+    from rgvf.analysis.run_groups import with_metric
 
     paths = _files(options.out)
-    groups = check_metric(read_runs(options.runs), options.metric)
+    groups, notes = with_metric(read_runs(options.runs), options.metric)
     looks = styles({group.label: group.agent for group in groups})
     panels: dict[str, list[Line]] = {}
     for group in groups:
         frames, values = group.curve(options.metric)
         panels.setdefault(group.env, []).append(Line(group.label, frames, values, looks[group.label]))
     paths[0].parent.mkdir(parents=True, exist_ok=True)
+    before = [path for path in paths if path.exists()]
     for path in learning_panels(paths, panels, options.metric, band=options.band):
-        print(path)
+        print(f"{path} (replaced)" if path in before else path)
+    for note in notes:
+        print(note)
 
 
 def _files(out: Path) -> list[Path]:

@@ -18,7 +18,7 @@ from rgvf.cli.parsing import parse
 
 if TYPE_CHECKING:
     from rgvf.evaluation import Recording, Shown
-    from rgvf.runs import TrainedAgent
+    from rgvf.runs import RunConfig, TrainedAgent
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def _record(options: _Options) -> None:
     predictions = given or choose(agent.networks, game.answers)
     with bar("playing saved games on") as report:
         played_out = _play_out(agent, game._replace(saved=saved), predictions, how, report)
-    curves = [Curve("value", game.value, game.true_return)]
+    curves = [Curve("value of the policy", game.value, game.true_return)]
     for each in predictions:
         happened = game.true_answers[each.task][:, each.node]
         dots = played_out.get((each.task, each.node))
@@ -87,10 +87,21 @@ def _record(options: _Options) -> None:
         answers = game.answers[each.task][:, each.node]
         curves.append(Curve(each.title, answers, happened if dots is None else None, dots, patches))
     title = f"{agent.config.env}, {agent.config.agent.name}"
-    film = Film(title, game.screens, game.policy, agent.spec.actions, game.action, game.reward, curves)
+    game_shown = (title, game.screens, game.policy, agent.spec.actions, game.action, game.reward)
+    film = Film(*game_shown, curves, _notes(agent.config))
     with bar(f"writing {out}") as report:
         write_film(out, film, report=report)
     print(f"{out}: {len(game.screens)} steps, return {game.reward.sum():g}, after {agent.frames:,} frames of training")
+
+
+def _notes(config: RunConfig) -> list[str]:
+    """What the legend of a film does not say."""
+    rewards = config.rewards
+    changed = [f"scaled by {rewards.scale:g}"] * (rewards.scale != 1) + [f"clipped to ±{rewards.clip:g}"] * (
+        rewards.clip > 0
+    )
+    notes = [f"Rewards are {' and '.join(changed)} in all values and answers, not in the return."] * bool(changed)
+    return [*notes, "Where a game is cut off, the agent's own answer stands for what would have followed."]
 
 
 def _play_out(

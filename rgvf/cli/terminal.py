@@ -34,7 +34,7 @@ class StudyProgress:
             *columns, TimeRemainingColumn(compact=True), note, console=self._console, disable=not self._live
         )
         self._bar: TaskID | None = None
-        self._stop = GracefulStop()
+        self._stop = GracefulStop(self._say)
 
     @property
     def _live(self) -> bool:
@@ -61,11 +61,14 @@ class StudyProgress:
 
     def warn(self, message: str) -> None:
         """Something is wrong, but the study continues."""
-        self._console.print(f"rgvf: {message}", highlight=False, soft_wrap=True)
+        self._say(f"rgvf: {message}")
+
+    def _say(self, sentence: str) -> None:
+        self._console.print(sentence, highlight=False, soft_wrap=True)
 
     def found(self, variants: Sequence[str]) -> None:
         """The folder has results of these already."""
-        self._console.print(f"Found results of {some_of(variants, limit=4)}", highlight=False, soft_wrap=True)
+        self._say(f"Found results of {some_of(variants, limit=4)}")
 
     def finish(self, batch: str, seconds: float) -> None:
         """A batch is done."""

@@ -12,7 +12,7 @@ from rgvf.cli.imports import import_modules
 from rgvf.cli.parsing import parse
 
 if TYPE_CHECKING:
-    from rgvf.runs import TrainedAgent
+    from rgvf.runs import RunConfig
 
 DESCRIPTION = """Train an agent that answers random questions about its future.
 
@@ -51,7 +51,7 @@ def _train(arguments: list[str], imports: tuple[str, ...]) -> None:
     with command_errors():
         config = config_of(options, imports)
         out = options.out or default_folder(config)
-        _run(out, lambda stop: train(config, out, should_stop=stop))
+        _run(out, config, lambda: train(config, out))
 
 
 def _preset(arguments: list[str]) -> dict[str, Any]:
@@ -59,8 +59,12 @@ def _preset(arguments: list[str]) -> dict[str, Any]:
     from rgvf.cli.options import option_type, preset_options
 
     without_help = [each for each in arguments if each not in ("-h", "--help")]
-    if without_help != arguments and not any(each.partition("=")[0] == "--env" for each in arguments):
-        return {}
+    if not any(each.partition("=")[0] == "--env" for each in arguments):
+        if without_help != arguments:
+            return {}
+        raise CommandError(
+            "which environment? For example: rgvf train --env gym/CartPole-v1 ('rgvf environments' lists them all)"
+        )
     chosen = parse(option_type(), without_help, "rgvf train")
     with command_errors():
         return {"default": preset_options(chosen)}
@@ -74,16 +78,14 @@ def _resume(out: Path, arguments: list[str]) -> None:
         _, saved = RunFolder.open(out)
         options = parse(option_type(), arguments, "rgvf train --resume", default=options_of(saved))
         config = changed_config(saved, options)
-        _run(out, lambda stop: resume(out, config, should_stop=stop))
+        _run(out, config, lambda: resume(out, config))
 
 
-def _run(out: Path, run: Callable[[Callable[[], bool]], TrainedAgent]) -> None:
-    from rgvf.signals import GracefulStop
-
-    with GracefulStop() as stop:
-        agent = run(lambda: stop.requested is not None)
-    if agent.frames < agent.config.frames:
-        again = agent.config.command("train --resume", out)
-        raise CommandError(f"stopped; a checkpoint is saved. To resume: {again}", status=130)
-    following = ", ".join(agent.config.command(each, out) for each in ("evaluate", "record"))
+def _run(out: Path, config: RunConfig, run: Callable[[], object]) -> None:
+    try:
+        run()
+    except KeyboardInterrupt:
+        again = config.command("train --resume", out)
+        raise CommandError(f"stopped; a checkpoint is saved. To resume: {again}", status=130) from None
+    following = ", ".join(config.command(each, out) for each in ("evaluate", "record"))
     print(f"Done: {out}. Next: {following}")

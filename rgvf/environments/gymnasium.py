@@ -24,6 +24,14 @@ from rgvf.spec import EnvironmentSpec
 Flatten = Callable[[Any], NDArray[np.float32]]
 
 
+def registered_ids() -> list[str]:
+    """The environments that `gymnasium.make` knows, but Atari games (a suite of their own) and those of MuJoCo, whose
+    actions are all continuous."""
+    catch.register()
+    made_by = {id: str(spec.entry_point) for id, spec in gymnasium.registry.items()}
+    return [id for id, maker in made_by.items() if not any(each in maker for each in ("ale_py", "mujoco", "shimmy"))]
+
+
 class GymGame:
     """One Gymnasium environment; each of its episodes is a game.
 

@@ -5,19 +5,29 @@ It needs no JAX, because worker processes import it. A suite's own modules are i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import difflib
+import re
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from rgvf.environments.game import Game
-from rgvf.environments.game_names import find_atari, find_minatar
+from rgvf.environments.game_names import ATARI_GAMES, MINATAR_GAMES, find_atari, find_minatar
 from rgvf.environments.gym_names import parse_gym_name
 from rgvf.spec import EnvironmentSpec
 
 if TYPE_CHECKING:
     from rgvf.environments.environment import Environment
+
+
+def _gymnasium_ids() -> Sequence[str]:
+    """What is registered; nothing where Gymnasium is not installed."""
+    try:
+        return import_module("rgvf.environments.gymnasium").registered_ids()
+    except ModuleNotFoundError:
+        return ()
 
 
 @dataclass(frozen=True)
@@ -32,6 +42,8 @@ class Suite:
     """Its environments run inside the compiled program; otherwise they are games in worker processes."""
     extra: str
     """The extra of rgvf that installs what the suite needs."""
+    names: Callable[[], Sequence[str]]
+    """Its environments, without the suite."""
     find: Callable[[str], str] = str
     """The full name of an environment from what the user wrote; ValueError where there is none."""
     options: tuple[str, ...] = ()
@@ -39,10 +51,13 @@ class Suite:
 
 
 SUITES = {
-    "atari": Suite("atari", "AtariGame", False, "atari", find_atari, ("sticky", "frame_cap", "episodic_life")),
-    "gym": Suite("gymnasium", "GymGame", False, "gym", options=("render",)),
-    "minatar": Suite("minatar", "MinAtar", True, "minatar", find_minatar, ("sticky",)),
-    "minatar-pgx": Suite("minatar", "PgxMinAtar", True, "minatar", find_minatar, ("sticky",)),
+    "atari": Suite(
+        *("atari", "AtariGame", False, "atari", lambda: ATARI_GAMES, find_atari),
+        options=("sticky", "frame_cap", "episodic_life"),
+    ),
+    "minatar": Suite("minatar", "MinAtar", True, "minatar", lambda: MINATAR_GAMES, find_minatar, ("sticky",)),
+    "minatar-pgx": Suite("minatar", "PgxMinAtar", True, "minatar", lambda: MINATAR_GAMES, find_minatar, ("sticky",)),
+    "gym": Suite("gymnasium", "GymGame", False, "gym", _gymnasium_ids, options=("render",)),
 }
 GIVEN = "own"
 """The suite of environments that a program passes itself."""
@@ -52,11 +67,28 @@ def canonical_name(name: str) -> str:
     """The name as it is spelt everywhere: atari/Breakout for atari/breakout. ValueError where there is no such name."""
     suite, _, rest = name.partition("/")
     if suite not in (*SUITES, GIVEN) or not rest:
-        raise ValueError(
-            f"{name!r} is no environment; expected atari/NAME, minatar/NAME or gym/ID, such as atari/Breakout"
-        )
+        alike = " or ".join(_alike(name))
+        forms = "expected atari/NAME, minatar/NAME or gym/ID; 'rgvf environments' lists them"
+        raise ValueError(f"{name!r} is no environment; {f'did you mean {alike}?' if alike else forms}")
     needed_modules(name)  # ValueError where it is malformed
     return name if suite == GIVEN else f"{suite}/{SUITES[suite].find(rest)}"
+
+
+def _alike(name: str) -> list[str]:
+    """What someone may mean who writes a name without its suite: gym/CartPole-v1 for CartPole-v1."""
+    by_key: dict[str, dict[str, str]] = {}
+    for suite, each in SUITES.items():
+        for known in each.names():
+            same = by_key.setdefault(_key(known), {})
+            same[suite] = same[suite] if same.get(suite) == f"{suite}/{name}" else f"{suite}/{known}"  # or the newest
+    near = difflib.get_close_matches(_key(name), by_key, n=1, cutoff=0.8)
+    return list(by_key[near[0]].values()) if near else []
+
+
+def _key(name: str) -> str:
+    """A name without what people write differently: ALE/Breakout-v5 is breakout."""
+    plain = re.sub(r"^(ale|atari|minatar|gym)/|(noframeskip|deterministic)?-v\d+$", "", name.lower())
+    return re.sub(r"[\s_-]", "", plain)
 
 
 def needed_modules(name: str) -> tuple[str, ...]:

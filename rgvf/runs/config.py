@@ -14,7 +14,7 @@ from typing import Any
 from rgvf.agents import AgentConfig
 from rgvf.environments.registry import canonical_name, needed_modules
 from rgvf.loops import Rewards
-from rgvf.settings import check_types, from_data, not_negative, positive, require, to_data
+from rgvf.settings import check_types, flat_settings, from_data, not_negative, positive, require, to_data
 
 FORMAT = 2
 """Of config.json."""
@@ -159,17 +159,6 @@ WHAT_MAY_CHANGE = "only more frames can be requested, and other keep_checkpoints
 
 def differences(a: RunConfig, b: RunConfig) -> dict[str, tuple[Any, Any]]:
     """The settings in which two configurations differ."""
-    flat_a, flat_b = _flat(a.to_data()), _flat(b.to_data())
+    flat_a, flat_b = flat_settings(a.to_data()), flat_settings(b.to_data())
     names = [*flat_a, *(name for name in flat_b if name not in flat_a)]
     return {name: (flat_a.get(name), flat_b.get(name)) for name in names if flat_a.get(name) != flat_b.get(name)}
-
-
-def _flat(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings of the run and the agent by their names; of tasks by TASK.NAME."""
-    flat = {name: value for name, value in data.items() if name != "agent"}
-    agent = data["agent"]
-    flat |= {name: value for name, value in agent.items() if name not in ("tasks", "actor_critic")}
-    flat |= {"agent": "+".join(task["task"] for task in agent["tasks"]) or "a2c", **agent["actor_critic"]}
-    for task in agent["tasks"]:
-        flat |= {f"{task['task']}.{name}": value for name, value in task.items() if name != "task"}
-    return flat

@@ -45,10 +45,9 @@ class RunFolder:
         try:
             if path.exists() and not _has_no_run_yet(path):
                 if (path / "config.json").exists():
-                    raise RunError(
-                        f"{path} holds a run already; resume it (rgvf train --resume {path}), or choose another folder"
-                    )
-                raise RunError(f"{path} is not empty; choose another folder")
+                    again = config.command("train --resume", path)
+                    raise RunError(f"{path} holds a run already; {again} continues it, --out DIR starts another")
+                raise RunError(f"{path} is not empty; choose another folder with --out DIR")
             (path / "checkpoints").mkdir(parents=True, exist_ok=True)
             folder = cls(path, provenance())
             folder.lock()

@@ -21,9 +21,10 @@ class RunningMetrics:
         self._games = [0 for _ in seeds]
         self._sums: dict[str, np.ndarray] = {}
         self._count = 0
+        self._without: dict[str, np.ndarray] = {}  # updates that gave no value, where there were any
         self._pending: list[Progress] = []
         self.first_bad: tuple[str, int, float] | None = None
-        """Name, seed and value of the first metric that is not finite."""
+        """Name, seed and value of the first metric that is not finite. NaN is no value, but a loss always has one."""
 
     def add(self, progress: Progress) -> None:
         """Add some updates. Losses stay on the device until they are needed."""
@@ -39,8 +40,11 @@ class RunningMetrics:
             self._check_finite(by_name, progress.updates)
             for name, values in by_name.items():
                 each = values.reshape(len(self.seeds), -1).astype(np.float64)[:, : progress.updates]
-                for update in each.T:  # one by one: rounding must not depend on how updates were batched
+                nothing = np.isnan(each)
+                for update in np.where(nothing, 0.0, each).T:  # one by one: batches must not change the rounding
                     self._sums[name] = self._sums[name] + update if name in self._sums else update
+                if nothing.any():
+                    self._without[name] = self._without.get(name, 0) + nothing.sum(1)
             self._count += progress.updates
         self._pending = []
 
@@ -49,16 +53,17 @@ class RunningMetrics:
         bad: list[tuple[int, bool, int, str, int, float]] = []
         for order, (name, values) in enumerate(by_name.items()):
             each = values.reshape(len(self.seeds), -1)[:, :updates]
-            wrong = np.argwhere(~np.isfinite(each.T))  # by update, then by seed
+            is_loss = name.endswith("loss")
+            is_wrong = ~np.isfinite(each) if is_loss else np.isinf(each)
+            wrong = np.argwhere(is_wrong.T)  # by update, then by seed
             if len(wrong):
                 update, seed = wrong[0].tolist()
-                is_loss = name.endswith("loss")
                 bad.append((update, not is_loss, order, name, self.seeds[seed], float(each[seed, update])))
         if bad and self.first_bad is None:
             self.first_bad = min(bad)[3:]
 
     def report(self) -> list[dict[str, Any]]:
-        """A line for each seed. Means are over the updates since the last report."""
+        """A line for each seed. Means are over the updates since the last report that gave a value; None: no update."""
         self._collect()
         lines = []
         for i, seed in enumerate(self.seeds):
@@ -66,9 +71,13 @@ class RunningMetrics:
             line: dict[str, Any] = {"seed": seed, "return": float(np.mean(recent)) if recent else None}
             line["length"] = float(np.mean(self._lengths[i])) if recent else None
             line["games"] = self._games[i]
-            lines.append(line | {name: float(total[i]) / self._count for name, total in self._sums.items()})
-        self._sums, self._count = {}, 0
+            lines.append(line | {name: self._mean(name, i) for name in self._sums})
+        self._sums, self._count, self._without = {}, 0, {}
         return lines
+
+    def _mean(self, name: str, seed: int) -> float | None:
+        count = self._count - int(self._without[name][seed] if name in self._without else 0)
+        return float(self._sums[name][seed]) / count if count else None
 
     def to_json(self) -> dict[str, Any]:
         """Everything, for a checkpoint."""
@@ -79,6 +88,7 @@ class RunningMetrics:
             "games": self._games,
             "sums": {name: total.tolist() for name, total in self._sums.items()},
             "count": self._count,
+            "without": {name: count.tolist() for name, count in self._without.items()},
         }
 
     def restore(self, data: Mapping[str, Any]) -> None:
@@ -87,6 +97,7 @@ class RunningMetrics:
         self._lengths = [deque(lengths, maxlen=MAX_SCORES) for lengths in data["lengths"]]
         self._games = list(data["games"])
         self._sums = {name: np.array(total) for name, total in data["sums"].items()}
+        self._without = {name: np.array(count) for name, count in data.get("without", {}).items()}
         self._count, self._pending = data["count"], []
 
 

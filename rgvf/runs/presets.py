@@ -10,9 +10,9 @@ from typing import Any
 from rgvf.agents import AgentConfig
 from rgvf.environments import Environment, find_spec
 from rgvf.environments.registry import canonical_name
-from rgvf.messages import unknown
+from rgvf.messages import suggestion, unknown
 from rgvf.runs.config import RunConfig
-from rgvf.tasks import ActorCriticSettings, TaskSettings
+from rgvf.tasks import TASKS, ActorCriticSettings, TaskSettings
 
 AUTO = "auto"
 """The name that chooses a preset by the environment."""
@@ -126,6 +126,17 @@ def preset(
     }
     wrong = values.keys() - set.union(*names.values())
     if wrong:
-        raise ValueError(unknown("setting", min(wrong), sorted(set.union(*names.values()))))
+        raise ValueError(_no_setting(min(wrong), values, set.union(*names.values()), plain))
     run, own, critic = ({each: values[each] for each in mine & values.keys()} for mine in names.values())
     return RunConfig(env, AgentConfig(agent, actor_critic=ActorCriticSettings(**critic), **own), **run)
+
+
+def _no_setting(name: str, values: Mapping[str, Any], known: set[str], agent: AgentConfig) -> str:
+    """A sentence for a setting that runs do not have: it may be one of a task."""
+    own: list[type[Any]] = [type(task) for task in agent.auxiliary]
+    others = () if suggestion(name, known) else TASKS.values()
+    for task in (*own, *others):
+        if name in {field.name for field in dataclasses.fields(task)}:
+            how = f"agent=rgvf.tasks.{task.__name__}({name}={values[name]!r})"
+            return f"{name} is a setting of the task {task.name}; set it there: rgvf.preset(…, {how})"
+    return unknown("setting", name, sorted(known))

@@ -14,6 +14,9 @@ from rich.table import Table
 from rich.text import Text
 
 BAR_WIDTH = 24
+MIN_BAR_WIDTH = 10
+_LEAST_IMPORTANT = ("policy loss", "value loss", "entropy")
+"""What is left out first where a line is too long."""
 
 
 @runtime_checkable
@@ -21,7 +24,7 @@ class RunListener(Protocol):
     """Gets reports about a run."""
 
     def say(self, message: str) -> None:
-        """Something about the run, before it starts."""
+        """Something about the run before it starts, or that it will stop; the latter from another thread."""
         ...
 
     def waiting(self, what: str) -> None:
@@ -33,8 +36,8 @@ class RunListener(Protocol):
         ...
 
     def progress(self, frames: int, total: int, speed: float, lines: list[dict[str, Any]]) -> None:
-        """After some updates: frames of each seed, frames/s over all seeds (0: not known yet), the newest metrics of
-        each seed."""
+        """After some updates: frames of each seed (of several runs their mean), frames/s over all seeds (0: not known
+        yet), the newest metrics of each seed."""
         ...
 
 
@@ -81,7 +84,8 @@ class RunProgress:
         if self._console.is_terminal:
             if now - self._last > 0.2 or frames >= total:
                 self._last = now
-                self._live.update(_bar(frames, total, speed, lines), refresh=frames >= total)
+                bar = _bar(frames, total, speed, lines, self._console.width)
+                self._live.update(bar, refresh=frames >= total)
         elif lines:
             self._unprinted = "  ".join([*_status(frames, total, speed, lines), *_losses(lines)])
             if now - self._last > self._every:
@@ -96,14 +100,27 @@ class RunProgress:
             self._console = Console(file=io.StringIO())
 
 
-def _bar(frames: int, total: int, speed: float, lines: list[dict[str, Any]]) -> RenderableType:
-    """A bar with the most important numbers, and the losses below it."""
+def _bar(frames: int, total: int, speed: float, lines: list[dict[str, Any]], width: int) -> RenderableType:
+    """A bar with the most important numbers, and the losses below it; as much as fits into so many columns."""
+    status = _fitting(_status(frames, total, speed, lines), width - MIN_BAR_WIDTH - 2)
+    losses = _fitting(_losses(lines), width, _LEAST_IMPORTANT)
     row = Table.grid(padding=(0, 2))
     row.add_row(
-        ProgressBar(total=total, completed=min(frames, total), width=BAR_WIDTH),
-        Text("  ".join(_status(frames, total, speed, lines)), no_wrap=True, overflow="ellipsis"),
+        ProgressBar(total=total, completed=min(frames, total), width=min(BAR_WIDTH, max(1, width - len(status) - 2))),
+        Text(status, no_wrap=True, overflow="ellipsis"),
     )
-    return Group(row, Text("  ".join(_losses(lines)), style="dim", no_wrap=True, overflow="ellipsis"))
+    return Group(row, Text(losses, style="dim", no_wrap=True, overflow="ellipsis"))
+
+
+def _fitting(parts: list[str], width: int, least: tuple[str, ...] = ()) -> str:
+    """The parts in one line. Where it is too long, those that begin as one of `least` go first, then the last."""
+    ranks = [next((i for i, word in enumerate(least) if part.startswith(word)), len(least)) for part in parts]
+    kept = dict(enumerate(parts))
+    for i in sorted(kept, key=lambda i: (ranks[i], -i)):
+        if len("  ".join(kept.values())) <= width or len(kept) == 1:
+            break
+        del kept[i]
+    return "  ".join(kept.values())
 
 
 def _status(frames: int, total: int, speed: float, lines: list[dict[str, Any]]) -> list[str]:
@@ -123,9 +140,10 @@ def _status(frames: int, total: int, speed: float, lines: list[dict[str, Any]]) 
 def _losses(lines: list[dict[str, Any]]) -> list[str]:
     """The losses and their kin; means over seeds."""
     parts = []
-    for name in lines[0] if lines else ():
-        if "/" in name and not name.endswith("gradient_norm"):
-            mean = sum(line[name] for line in lines) / len(lines)
+    for name in dict.fromkeys(name for line in lines for name in line):
+        found = [line[name] for line in lines if line.get(name) is not None]
+        if "/" in name and not name.endswith("gradient_norm") and found:
+            mean = sum(found) / len(found)
             parts.append(f"{name.removeprefix('a2c/').replace('_', ' ').replace('/', ' ')} {mean:.3g}")
     return parts
 

@@ -105,7 +105,6 @@ class Run:
             self._log()
         elif self._measured_from is None:
             self._measured_from = now, self.updates
-        self.listener.progress(self.frames, self.config.frames, self.speed, self.lines)
 
     def _measure_speed(self, now: float) -> None:
         """Frames/s of all seeds since the last line. The first updates do not count: they are compiled first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -47,13 +47,16 @@ def train(
     out = default_folder(config) if out is None else Path(out)
     with ExitStack() as opened:
         listener = opened.enter_context(_listener(progress))
-        listener.say(f"{title(config)}, folder {out}")
+        stop = opened.enter_context(_stop_signal(should_stop, listener))
         networks = prepare(config, environment)
-        listener.say(description(config, networks))
         folder = opened.enter_context(RunFolder.create(out, config, networks))
+        listener.say(f"{title(config)}, folder {out}")
+        listener.say(description(config, networks))
         listener.waiting(start_message(config))
         run = opened.enter_context(Run(config, folder, networks, listener, environment))
-        advance([run], opened.enter_context(_stop_signal(should_stop)))
+        finished = advance([run], listener, stop)
+    if not finished and should_stop is None:
+        raise KeyboardInterrupt
     return load(out, environment=environment)
 
 
@@ -82,22 +85,24 @@ def resume(
         folder, config = _open(Path(out), config)
         opened.enter_context(folder)
         listener = opened.enter_context(_listener(progress))
-        listener.say(f"{title(config)}, folder {out}")
+        stop = opened.enter_context(_stop_signal(should_stop, listener))
         networks = folder.load_networks(config)
+        listener.say(f"{title(config)}, folder {out}")
         listener.say(description(config, networks))
         listener.waiting(start_message(config))
         run = opened.enter_context(Run(config, folder, networks, listener, environment))
         run.restore()
-        already = "finished already; --frames N trains for longer" if run.finished else "resuming"
-        listener.say(f"{run.frames:,} of {config.frames:,} frames are done: {already}")
-        advance([run], opened.enter_context(_stop_signal(should_stop)))
+        listener.say(_how_far(run))
+        finished = advance([run], listener, stop)
+    if not finished and should_stop is None:
+        raise KeyboardInterrupt
     return load(out, environment=environment)
 
 
 def train_together(
     runs: Mapping[str, RunConfig] | Mapping[Path, RunConfig],
     *,
-    listeners: Sequence[RunListener] | None = None,
+    progress: bool | RunListener = True,
     should_stop: ShouldStop | None = None,
     environment: Environment | None = None,
 ) -> bool:
@@ -108,7 +113,7 @@ def train_together(
 
     Args:
         runs: the configuration of each run, by its folder.
-        listeners: one for each run; nothing is shown by default.
+        progress: as for `train`; a listener gets the progress of all runs together.
         should_stop: as for `train`.
         environment: as for `train`.
 
@@ -118,30 +123,32 @@ def train_together(
     """
     if len({(each.env, each.actors, each.steps, each.rewards) for each in runs.values()}) > 1:
         raise ValueError("runs share a program only with the same env, actors, steps, reward_scale and clip_rewards")
-    prepared: list[Networks | None] = []  # None: the run has begun, and its folder has its networks
-    runs = {Path(path): config for path, config in runs.items()}
-    for path, config in runs.items():
-        if find_environment(config.env, environment) is None:
-            raise ValueError(f"{config.env} does not run inside the compiled program: train its runs one by one")
-        begun = (path / "config.json").exists()
-        prepared.append(None if begun else prepare(config, environment))
     with ExitStack() as opened:
-        started: list[Run] = []
-        listeners = listeners or [SILENT] * len(runs)
-        for (path, config), networks, listener in zip(runs.items(), prepared, listeners, strict=True):
-            if networks is None:
+        listener = opened.enter_context(_listener(progress))
+        stop = opened.enter_context(_stop_signal(should_stop, listener))
+        prepared: list[tuple[Path, RunConfig, Networks, RunFolder | None]] = []  # no folder: it is a new run
+        for path, config in ((Path(path), config) for path, config in runs.items()):
+            if find_environment(config.env, environment) is None:
+                raise ValueError(f"{config.env} does not run inside the compiled program: train its runs one by one")
+            if (path / "config.json").exists():
                 folder, config = _open(path, config)
+                opened.enter_context(folder)
+                prepared.append((path, config, folder.load_networks(config), folder))
             else:
-                config = config.with_intervals()
-                folder = RunFolder.create(path, config, networks)
-            opened.enter_context(folder)
-            built = folder.load_networks(config) if networks is None else networks
-            run = opened.enter_context(Run(config, folder, built, listener, environment))
-            if networks is None:
+                prepared.append((path, config.with_intervals(), prepare(config, environment), None))
+        started: list[Run] = []
+        for path, config, networks, found in prepared:
+            folder = found or opened.enter_context(RunFolder.create(path, config, networks))
+            run = opened.enter_context(Run(config, folder, networks, listener, environment))
+            listener.say(f"{title(config)}, folder {path}")
+            if found is not None:
                 run.restore()
+                listener.say(_how_far(run))
             started.append(run)
-        advance(started, opened.enter_context(_stop_signal(should_stop)))
-        return all(run.finished for run in started)
+        finished = advance(started, listener, stop)
+    if not finished and should_stop is None:
+        raise KeyboardInterrupt
+    return finished
 
 
 def default_folder(config: RunConfig) -> Path:
@@ -163,6 +170,11 @@ def _open(out: Path, config: RunConfig | None) -> tuple[RunFolder, RunConfig]:
     return folder, config
 
 
+def _how_far(run: Run) -> str:
+    already = "finished already; --frames N trains for longer" if run.finished else "resuming"
+    return f"{run.frames:,} of {run.config.frames:,} frames are done: {already}"
+
+
 def _difference(name: str, saved: Any, requested: Any) -> str:
     is_file = any(isinstance(each, str) and "\n" in each for each in (saved, requested))
     return f"another {name}" if is_file else f"{name} = {saved}, not {requested}"
@@ -178,11 +190,10 @@ def _listener(progress: bool | RunListener) -> Iterator[RunListener]:
 
 
 @contextmanager
-def _stop_signal(should_stop: ShouldStop | None) -> Iterator[ShouldStop]:
-    """By default Ctrl-C and SIGTERM stop a run; KeyboardInterrupt is raised after its checkpoint."""
+def _stop_signal(should_stop: ShouldStop | None, listener: RunListener) -> Iterator[ShouldStop]:
+    """By default Ctrl-C and SIGTERM stop a run after the next update."""
     if should_stop is not None:
         yield should_stop
         return
-    with GracefulStop() as stop:
+    with GracefulStop(listener.say) as stop:
         yield lambda: stop.requested is not None
-        stop.check()

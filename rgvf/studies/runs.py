@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import itertools
 import json
-import threading
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -98,19 +96,9 @@ class RunsStudy(Study):
 def train_runs(runs: Mapping[str, RunConfig], listener: StudyListener, out: Path) -> dict[str, Curves]:
     """Train runs, by the names of their variants, in one compiled program."""
     paths = {variant: out / "agents" / variant for variant in runs}
-    done = [0.0] * len(runs)
-    stopped = threading.Event()
-
-    def report(i: int, fraction: float) -> None:
-        done[i] = fraction
-        try:
-            listener.progress(sum(done) / len(done))
-        except KeyboardInterrupt:  # stop after the next checkpoint, not here between two updates
-            stopped.set()
-
-    listeners = [_RunReports(partial(report, i), listener.warn) for i in range(len(runs))]
+    reports = _RunReports(listener)
     by_path = {paths[variant]: run for variant, run in runs.items()}
-    if not train_together(by_path, listeners=listeners, should_stop=stopped.is_set):
+    if not train_together(by_path, progress=reports, should_stop=lambda: reports.stopped):
         raise KeyboardInterrupt
     return {variant: read_curves(paths[variant], run) for variant, run in runs.items()}
 
@@ -145,10 +133,12 @@ def _curves(path: Path, config: RunConfig) -> Curves | None:
 
 
 class _RunReports:
-    """Passes the reports of a run on: the fraction that is done, and warnings."""
+    """Passes the reports of runs on: the fraction that is done, and warnings."""
 
-    def __init__(self, progress: Callable[[float], None], warn: Callable[[str], None]) -> None:
-        self._progress, self._warn = progress, warn
+    def __init__(self, listener: StudyListener) -> None:
+        self._listener = listener
+        self.stopped = False
+        """The listener wants to stop."""
 
     def say(self, message: str) -> None:
         """A study says what it runs itself."""
@@ -158,8 +148,11 @@ class _RunReports:
 
     def warn(self, message: str) -> None:
         """Pass a warning on."""
-        self._warn(message)
+        self._listener.warn(message)
 
     def progress(self, frames: int, total: int, speed: float, lines: list[dict[str, Any]]) -> None:
         """Report the fraction."""
-        self._progress(min(1.0, frames / total))
+        try:
+            self._listener.progress(min(1.0, frames / total))
+        except KeyboardInterrupt:  # stop after the next checkpoint, not here between two updates
+            self.stopped = True

@@ -61,10 +61,10 @@ def relative_error(
 ) -> Float[Array, ""]:
     """√(Σ (target − answer)² / Σ (target − mean target of the node)²) over the nodes that learn, from their `td_loss`.
 
-    1: no better than the mean of each target; 0: perfect. Where no target varies it is 0.
+    1: no better than the mean of each target; 0: perfect. NaN where no target varies: there is nothing to compare with.
     """
     kept = jnp.where(learns, target - target[:1, :1], 0.0)  # about some target: a large mean would cost digits
     total, squares, count = jnp.sum(kept, (0, 1)), jnp.sum(kept**2, (0, 1)), jnp.sum(learns, (0, 1))
     spread = jnp.sum(squares - total**2 / jnp.maximum(count, 1).astype(total.dtype))  # one pass over the targets
     steps = math.prod(target.shape[:-1])
-    return jnp.where(spread > 0, jnp.sqrt(2 * steps * loss / jnp.where(spread > 0, spread, 1.0)), 0.0)
+    return jnp.where(spread > 0, jnp.sqrt(2 * steps * loss / jnp.where(spread > 0, spread, 1.0)), jnp.nan)

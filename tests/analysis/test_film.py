@@ -69,6 +69,25 @@ def test_a_page_shows_the_screen_and_marks_the_patch_in_the_colour_of_its_curve(
         assert (np.abs(page - colour).max(-1) < 3).any()
 
 
+def test_titles_never_run_out_of_the_picture(film):
+    plain = next(pages(film)).copy()
+    long = "if action 0, action 1: " + " + ".join(f"feature {k}" for k in range(30))
+    curves = [curve._replace(title=long) for curve in film.curves]
+    page = next(pages(film._replace(title=f"gym/Any-v0?{'name=value&' * 20}, rgvf", curves=curves)))
+    assert (page[:, -4:] == plain[:, -4:]).all()
+    assert (page[:40, 450:] == plain[:40, 450:]).all()  # the legend is not written over
+    assert (page != plain).any()
+
+
+def test_actions_are_called_as_the_environment_calls_them(film):
+    """Upper case is another picture."""
+    lower, upper = (
+        next(pages(film._replace(actions=names))).copy() for names in (("left", "right"), ("LEFT", "RIGHT"))
+    )
+    assert (lower[430:, :390] != upper[430:, :390]).any()  # below the bars
+    assert (lower[35:60, :390] != upper[35:60, :390]).any()  # the action taken
+
+
 def test_only_what_moves_is_drawn_again(film):
     """The title, the axes and the legend are the same in every picture; bars, screen and curves are not."""
     first, second = (page.copy() for page, _ in zip(pages(film), range(2), strict=False))

@@ -1,14 +1,13 @@
 """Runs from their folders: what belongs together, what lines are called, what is refused."""
 
 import json
-import re
 
 import numpy as np
 import pytest
 
 from rgvf.agents import AgentConfig
 from rgvf.analysis import read_runs
-from rgvf.analysis.run_groups import check_metric
+from rgvf.analysis.run_groups import with_metric
 from rgvf.errors import UserError
 from rgvf.questions import random_network
 from rgvf.tasks import RandomQuestions
@@ -109,7 +108,7 @@ def test_what_is_refused(tmp_path):
         with pytest.raises(UserError, match=sentence):
             read_runs(folders)
     with pytest.raises(ValueError, match="there is no metric 'retrun'; did you mean return?"):
-        check_metric(read_runs([good]), "retrun")
+        with_metric(read_runs([good]), "retrun")
 
 
 def test_a_setting_that_older_runs_lack_does_not_split_a_group(tmp_path):
@@ -121,13 +120,32 @@ def test_a_setting_that_older_runs_lack_does_not_split_a_group(tmp_path):
     assert (group.label, list(group.lines)) == ("rgvf", [0, 1])
 
 
-def test_question_networks_are_named_by_a_checksum(tmp_path):
-    for seed in (0, 1):
-        network = random_network(["reward"], ["a", "b"], depth=1, repeat=1, seed=seed, discount=0.5 + 0.1 * seed)
-        path = make_run(tmp_path / f"{seed}", [[1.0]])
+def test_question_networks_are_named_by_their_folders(tmp_path):
+    def make(name, discount, **settings):
+        network = random_network(["reward"], ["a", "b"], depth=1, repeat=1, seed=0, discount=discount)
+        path = make_run(tmp_path / name, [[1.0]], **settings)
         config = json.loads((path / "config.json").read_text())
         config["agent"]["tasks"] = [{"task": "questions", "network": network.to_json()}]
         (path / "config.json").write_text(json.dumps(config))
-    labels = [group.label for group in read_runs([tmp_path])]
-    assert len(set(labels)) == 2
-    assert all(re.fullmatch(r"questions \(questions.network [0-9a-f]{6}\)", label) for label in labels)
+
+    def labels(*folders):
+        return [group.label for group in read_runs([tmp_path / folder for folder in folders])]
+
+    make("a/near-0", 0.5)
+    make("a/near-1", 0.5, seed=1)
+    make("a/far", 0.9)
+    make("b/far", 0.95, settings={"learning_rate": 2e-3})
+    assert labels("a") == ["questions (far)", "questions (near)"]
+    assert labels("a/far", "b/far") == ["questions (learning_rate 0.0007)", "questions (learning_rate 0.002)"]
+    assert labels("a/near-0", "b/far", "a/far")[1] == f"questions (learning_rate 0.002, {tmp_path}/b/far)"
+
+
+def test_runs_without_a_metric_are_named(tmp_path):
+    make_run(tmp_path / "a", [[1.0, 2.0]], "a2c")
+    make_run(tmp_path / "b", [[None, None]])
+    groups = read_runs([tmp_path])
+    assert with_metric(groups, "length") == (groups, [])
+    assert with_metric(groups, "rgvf/loss") == (groups[1:], ["Without rgvf/loss, so left out: a2c."])
+    assert with_metric(groups, "return") == (groups[:1], ["Without return, so left out: rgvf."])
+    with pytest.raises(ValueError, match="none of these runs has a value of return"):
+        with_metric(groups[1:], "return")

@@ -35,7 +35,7 @@ def test_a_study_s_help_names_options_defaults_and_variants(capsys):
         (
             ["frobnicate"],
             2,
-            "there is no command 'frobnicate'; choose from train, evaluate, record, plot, compare, study.",
+            "no command 'frobnicate'; choose from train, evaluate, record, plot, compare, study, environments.",
         ),
         (["tran"], 2, "there is no command 'tran'; did you mean train?"),
         (["study"], 2, "which study?"),
@@ -97,3 +97,12 @@ def test_a_finished_study_prints_its_table_claims_and_figures(capsys, tmp_path):
     status, printed = run(capsys, *arguments, "--out", str(tmp_path / "out"))
     assert status == 0
     assert "Found results of tree-1" in printed.err
+
+
+def test_environments_are_listed(capsys):
+    status, printed = run(capsys, "environments")
+    names = printed.out.splitlines()
+    assert status == 0
+    assert {"atari/Pong", "minatar/Breakout", "gym/CartPole-v1", "gym/rgvf/Catch-v0"} <= set(names)
+    assert not [name for name in names if "Ant-" in name or "ALE" in name]
+    assert run(capsys, "environments", "atari")[0] == 2

@@ -31,10 +31,13 @@ def test_plot_writes_a_png_and_an_svg(capsys, runs):
     status, printed = run(
         capsys, "plot", "runs", "--metric", "rgvf/loss", "--band", "range", "--out", "figures/loss.svg"
     )
-    assert (status, printed.out) == (0, "figures/loss.svg\n")
+    assert (status, printed.out) == (0, "figures/loss.svg\nWithout rgvf/loss, so left out: a2c.\n")
     drawing = (runs / "figures/loss.svg").read_text()
     assert ">a2c<" not in drawing  # it has no such loss
     assert "band: range" in drawing
+    assert run(capsys, "plot", "runs")[1].out == "curves.png (replaced)\ncurves.svg (replaced)\n"
+    status, printed = run(capsys, "compare", "runs", "--metric", "rgvf/loss")
+    assert printed.out.endswith("Without rgvf/loss, so left out: a2c.\n")
 
 
 def test_compare_prints_a_table(capsys, runs):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import rgvf
+from rgvf.cli.record import _notes
 from rgvf.questions import QuestionNetwork
 from tests.cli.command import run, words
 
@@ -33,7 +34,7 @@ def folder(tmp_path_factory):
     ("arguments", "status", "sentence"),
     [
         (["--env", "atari/Brekout"], 2, "did you mean Breakout?"),
-        (["--env", "breakout"], 2, "expected atari/NAME"),
+        (["--env", "breakout"], 2, "did you mean atari/Breakout or minatar/Breakout?"),
         (["--env", "gym/NoSuchEnvironment-v0"], 2, "NoSuchEnvironment"),
         (["--env", "gym/Pendulum-v1"], 2, "Discrete"),
         ([*SMALL, "--frames", "0"], 2, "frames must be at least 1, not 0"),
@@ -41,7 +42,7 @@ def folder(tmp_path_factory):
         ([*SMALL, "--agent", "dqn"], 2, "there is no agent 'dqn'"),
         ([*SMALL, "--rgvf.repeat", "100"], 2, "repeat 100 is too large: layer 1 has only 32"),
         (["--env", "gym/CartPole-v1", "--agent", "a2c", "--stop-gradient"], 2, "stop_gradient needs an auxiliary task"),
-        ([], 2, "--env"),
+        ([], 2, "which environment? For example: rgvf train --env gym/CartPole-v1 ('rgvf environments' lists them"),
         (["--resume", "nowhere"], 1, "nowhere holds no run"),
         (["--resume"], 2, "--resume needs the folder"),
     ],
@@ -103,6 +104,14 @@ def test_evaluate_prints_a_table_and_keeps_the_returns(capsys, folder):
     status, printed = run(capsys, "evaluate", str(folder / "nope"))
     assert status == 1
     assert "holds no run" in printed.err
+
+
+def test_a_film_says_how_rewards_were_changed():
+    def notes(scale, clip):
+        return _notes(rgvf.RunConfig("minatar/Breakout", reward_scale=scale, clip_rewards=clip))
+
+    assert [len(notes(*each)) for each in ((1, 0), (0.1, 0), (1, 2))] == [1, 2, 2]
+    assert notes(0.1, 1)[0].startswith("Rewards are scaled by 0.1 and clipped to ±1 in all values")
 
 
 @pytest.mark.medium

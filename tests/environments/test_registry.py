@@ -7,11 +7,30 @@ from rgvf.environments.registry import canonical_name, takes_option
 def test_names_of_environments():
     for name in ("atari/Breakout", "atari/breakout", "minatar/space_invaders", "gym/ALE/Pong-v5", "own/Anything"):
         canonical_name(name)
-    for name in ("Breakout", "atari/", "lab/level"):
+    for name in ("NoSuchThing", "atari/", "lab/level"):
         with pytest.raises(ValueError, match="expected atari/NAME"):
             canonical_name(name)
     with pytest.raises(ValueError, match="did you mean Breakout"):
         canonical_name("atari/Brekout")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("CartPole-v1", "gym/CartPole-v1"),
+        ("CartPole-v0", "gym/CartPole-v0"),
+        ("cartpole", "gym/CartPole-v1"),
+        ("rgvf/Catch-v0", "gym/rgvf/Catch-v0"),
+        ("ALE/Breakout-v5", "atari/Breakout or minatar/Breakout"),
+        ("breakout", "atari/Breakout or minatar/Breakout"),
+        ("PongNoFrameskip-v4", "atari/Pong"),
+        ("MinAtar/SpaceInvaders-v1", "atari/SpaceInvaders or minatar/SpaceInvaders"),
+        ("Brekout", "atari/Breakout or minatar/Breakout"),
+    ],
+)
+def test_a_name_without_its_suite(name, meant):
+    with pytest.raises(ValueError, match=f"{name!r} is no environment; did you mean {meant}\\?"):
+        canonical_name(name)
 
 
 def test_games_and_environments_are_found_by_name():

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from rgvf.evaluation import choose, shown
-from rgvf.evaluation.shown import title
 from rgvf.questions import QuestionNetwork, multi_horizon_values, random_network, termination_prediction
+from rgvf.tasks import GivenQuestions
 
 NETWORK = random_network([f"random-patches/{k}" for k in range(6)], ["left", "fire"], depth=3, repeat=4, seed=0)
 
@@ -35,10 +35,37 @@ def test_other_networks_give_what_they_have():
     assert choose({"mhvp": values}, {"mhvp": np.ones((50, 3))})  # nothing varies: something is shown all the same
 
 
+def titles(network, task="rgvf"):
+    return [each.title for each in shown({task: network}, network.predictions)]
+
+
+def test_questions_about_actions_are_shown_even_if_they_are_like_others():
+    network = QuestionNetwork(
+        ["reward"],
+        {"value": None, "if left": "left", "if left twice": "left"},
+        [
+            *(("value", "reward"), ("value", "value", 0.99), ("if left", "reward"), ("if left", "value")),
+            *(("if left twice", "reward"), ("if left twice", "if left")),
+        ],
+        ["left", "right"],
+    )
+    answers = np.random.default_rng(0).normal(size=(50, 1)) * [[1.0, 1.1, 0.9]]  # all go up and down together
+    chosen = choose({"questions": network}, {"questions": answers})
+    assert [each.node for each in chosen] == [0, 1, 2]
+    assert [each.is_conditional for each in chosen] == [False, True, True]
+
+
+def test_titles_are_the_names_that_a_user_gave():
+    network = QuestionNetwork(["reward"], ["gain", "2.0"], [("gain", "reward"), ("2.0", "reward"), ("2.0", "gain")])
+    assert titles(network, GivenQuestions.name) == ["gain", "reward over 2 steps"]
+    assert titles(network) == ["reward", "reward over 2 steps"]
+
+
 def test_titles_are_short():
     network = QuestionNetwork(
         ["random-patches/3", "reward", "random-linear/0"],
-        {"sum": None, "left": "left", "fire": "fire", "0": "0", "always": "left", "two": None, "next": None},
+        {"sum": None, "left": "left", "fire": "fire", "0": "0", "always": "left", "two": None, "next": None}
+        | {"then": "left", "late": None, "half": None, "even": None, "odd": None},
         [
             ("sum", "random-patches/3"),
             ("sum", "sum", 0.95),
@@ -52,19 +79,31 @@ def test_titles_are_short():
             ("two", "left"),
             ("two", "fire"),
             ("next", "reward"),
+            ("then", "sum"),
+            ("then", "random-patches/3"),
+            ("late", "next"),
+            ("half", "sum", 0.5),
+            ("even", "odd"),
+            ("odd", "even", 0.5),
+            ("odd", "reward"),
         ],
         ["left", "fire", "0"],
     )
-    assert [title(network, node) for node in range(network.n_predictions)] == [
+    assert titles(network) == [
         "patch 3, discounted sum",
-        "if LEFT: patch 3",
-        "if FIRE, LEFT: feature 0 + patch 3",
-        "if action 0: reward + discounted sum of patch 3",
-        "if always LEFT: discounted sum of reward",
+        "if left: patch 3",
+        "if fire, left: feature 0 + patch 3",
+        "if action 0: reward + discounted sum of patch 3 from step 2",
+        "if always left: discounted sum of reward",
         "two",
         "reward",
+        "if left: patch 3 + discounted sum of patch 3 from step 2",
+        "reward at step 2",
+        "patch 3 from step 2, 0.5 × discounted sum",
+        "even",  # every other step: no sum as others
+        "reward at step 1 + 0.5 × reward at step 3 + 0.25 × reward at step 5 + …",
     ]
-    assert title(termination_prediction(), 0).endswith(", sum") or "discounted" in title(termination_prediction(), 0)
+    assert titles(termination_prediction()) == ["constant, sum"]
 
 
 def test_predictions_can_be_named():

@@ -128,7 +128,16 @@ def test_runs_together_stop_and_resume_as_they_would_alone(stacked, tmp_path):
 
 def test_on_a_cpu_runs_follow_each_other_bit_by_bit(tmp_path):
     runs = {tmp_path / str(i): run_of(agent) for i, agent in enumerate(AGENTS[:2])}
-    assert train_together(runs)
+    reports = []
+
+    class Recorder(Listener):
+        def progress(self, frames, total, speed, lines):
+            reports.append((frames, total, len(lines)))
+
+    assert train_together(runs, progress=(recorder := Recorder()))
+    assert reports[0][1:] == (400, 4)  # of two runs with two seeds each
+    assert [frames for frames, *_ in reports] == [100, 200, 300, 400]
+    assert [message.partition(", folder ")[2] for message in recorder.messages[:2]] == list(map(str, runs))
     for path, run in list(runs.items())[1:]:
         loop = loop_of(run)
         state = start(loop)

@@ -74,6 +74,10 @@ def test_wrong_names_end_in_a_sentence(capsys):
     assert "there is no preset 'fats'; did you mean fast?" in words(printed.err)
     with pytest.raises(ValueError, match="no setting 'step'; did you mean steps"):
         rgvf.preset("atari/Breakout", step=5)
+    with pytest.raises(ValueError, match=r"depth is a setting of the task rgvf; .*RandomQuestions\(depth=4\)"):
+        rgvf.preset("atari/Breakout", depth=4)
+    with pytest.raises(ValueError, match=r"margin is a setting of the task curl; .*CURLSettings\(margin=2\)"):
+        rgvf.preset("atari/Breakout", "a2c", margin=2)
 
 
 def test_help_shows_the_presets_and_with_an_environment_their_settings(capsys):
