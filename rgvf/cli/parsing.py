@@ -20,14 +20,41 @@ def parse(options: Any, arguments: list[str], program: str, **settings: Any) -> 
     """Options from the command line. CommandError where they are wrong."""
     import tyro
 
+    registry = tyro.constructors.ConstructorRegistry()
+    registry.primitive_rule(_whole_numbers)
     output = io.StringIO()
     try:
         with redirect_stderr(output):
-            return tyro.cli(options, args=arguments, prog=program, **settings)
+            return tyro.cli(options, args=arguments, prog=program, registry=registry, **settings)
     except SystemExit as stop:
         if not stop.code:
             raise
         raise CommandError(f"{_sentence(output.getvalue())} ('{program} --help' lists the options)") from None
+
+
+def _whole_numbers(info: Any) -> Any:
+    """Whole numbers as people write them: 100000 or 1e5."""
+    from tyro.constructors import PrimitiveConstructorSpec
+
+    if info.type is not int:
+        return None
+    return PrimitiveConstructorSpec(
+        nargs=1,
+        metavar="INT",
+        instance_from_str=lambda words: _whole_number(words[0]),
+        is_instance=lambda value: isinstance(value, int),
+        str_from_instance=lambda value: [str(value)],
+    )
+
+
+def _whole_number(word: str) -> int:
+    try:
+        return int(word)
+    except ValueError:
+        number = float(word)
+        if not number.is_integer():
+            raise ValueError(f"must be a whole number, not {word}") from None
+        return int(number)
 
 
 def _sentence(box: str) -> str:
@@ -41,6 +68,7 @@ def _sentence(box: str) -> str:
         joined = re.sub(rf"^Error parsing (\S+): {wrong}: (.*)", rf"\1 must be {kind}, not \2", joined)
     joined = re.sub(r"^Error parsing (--\S+): must ", r"\1 must ", joined)
     group = re.match(r"^Error parsing ([\w-]+): (\w+) must ", joined)
-    if group:  # settings of a task: --rgvf.depth
-        return f"--{group[1]}.{group[2].replace('_', '-')} must {joined[group.end() :]}"
+    if group:  # settings of a task, --rgvf.depth; those of a study have no prefix
+        prefix = "" if group[1] == "settings" else f"{group[1]}."
+        return f"--{prefix}{group[2].replace('_', '-')} must {joined[group.end() :]}"
     return re.sub(r"^Error parsing \S+: ", "", joined)
