@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-# Eigenvalues of a dense matrix cost the cube of its size: about a second at this one. All loops together may cost as much.
+# Eigenvalues of a dense matrix cost the cube of its size: about a second at this one. All loops together may cost that.
 MAX_COMPONENT = 500
 
 
