@@ -143,7 +143,9 @@ def _number(kind: type[int] | type[float], value: Any, name: str) -> int | float
         if isinstance(value, bool | str):
             raise TypeError
         number = float(value)
-    except (TypeError, ValueError, OverflowError):
+    except OverflowError:
+        raise ValueError(f"{name} must be a number below 10^308") from None
+    except (TypeError, ValueError):
         raise ValueError(f"{name} must be a number, not {str(value)[:40]!r}") from None
     if kind is float:
         return number

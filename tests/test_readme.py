@@ -6,11 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rgvf.cli.main import COMMANDS
 from rgvf.cli.options import config_of, option_type
 from rgvf.cli.parsing import parse
+from rgvf.environments import make_game
 from rgvf.studies import find_study
 from rgvf.tasks import TASKS
 
@@ -71,3 +73,24 @@ def test_every_picture_and_page_that_the_documents_name_is_there():
     for document in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")):
         for target in re.findall(r"\]\(([^)#]+)\)", document.read_text(encoding="utf-8")):
             assert (document.parent / target).exists(), f"{document.name} names {target}"
+        for target in re.findall(
+            r"`((?:rgvf|tests|examples|benchmarks)/[\w./-]+)`", document.read_text(encoding="utf-8")
+        ):
+            assert (ROOT / target).exists(), f"{document.name} names {target}"
+
+
+@pytest.mark.medium
+def test_random_play_of_breakout_scores_what_the_page_says():
+    page = (ROOT / "docs/results/atari.md").read_text(encoding="utf-8")
+    sentence = (
+        r"Random play scores (\S+) in the published table; random play measured here scores (\S+) \((\d+) games\)"
+    )
+    ((published, score, games),) = re.findall(sentence, page)
+    game, rng = make_game("atari/Breakout", 1, episodic_life=False), np.random.default_rng(1)
+    game.reset()
+    scores: list[float] = []
+    while len(scores) < int(games):
+        step = game.step(int(rng.integers(len(game.spec.actions))))
+        scores += [step.game_return] * step.game_over
+    assert abs(np.mean(scores) - float(score)) < 0.3
+    assert abs(np.mean(scores) - float(published)) > 0.3

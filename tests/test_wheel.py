@@ -77,3 +77,6 @@ def test_it_works_without_the_repository(installed):
     assert (trained / "metrics.jsonl").exists()
     run("rgvf", "record", trained, "--steps", "20")
     assert b"ftyp" in (trained / "film.mp4").read_bytes()[:16]
+    assert set(run("rgvf", "plot", trained, "--out", "drawn").split()) == {"drawn.png", "drawn.svg"}
+    assert (folder / "drawn.png").read_bytes().startswith(b"\x89PNG")
+    assert "gym/CartPole-v1" in run("rgvf", "compare", trained)

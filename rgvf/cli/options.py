@@ -153,28 +153,7 @@ def _shared_fields(settings: Any, group: Any) -> dict[str, Any]:
 
 
 def _described(kind: Any, text: str) -> Any:
-    about = tyro.conf.arg(help=text)
-    return Annotated[int, _WHOLE_NUMBER, about] if kind is int else Annotated[kind, about]
-
-
-def _whole_number(words: list[str]) -> int:
-    """A whole number as people write it: 100000 or 1e5."""
-    try:
-        return int(words[0])
-    except ValueError:
-        number = float(words[0])
-        if not number.is_integer():
-            raise ValueError(f"must be a whole number, not {words[0]}") from None
-        return int(number)
-
-
-_WHOLE_NUMBER = tyro.constructors.PrimitiveConstructorSpec(
-    nargs=1,
-    metavar="INT",
-    instance_from_str=_whole_number,
-    is_instance=lambda value: isinstance(value, int),
-    str_from_instance=lambda value: [str(value)],
-)
+    return Annotated[kind, tyro.conf.arg(help=text)]
 
 
 def _identifier(name: str) -> str:

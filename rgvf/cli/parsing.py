@@ -5,42 +5,67 @@ from __future__ import annotations
 import io
 import itertools
 import re
-from contextlib import redirect_stderr
+from contextlib import redirect_stderr, suppress
 from typing import Any
 
 from rgvf.cli.errors import CommandError
 
-_WRONG_NUMBERS = {
-    r"invalid literal for int\(\) with base 10": "a whole number",
-    "could not convert string to float": "a number",
-}
+_WRONG_NUMBER = "could not convert string to float"
 
 
 def parse(options: Any, arguments: list[str], program: str, **settings: Any) -> Any:
     """Options from the command line. CommandError where they are wrong."""
     import tyro
 
+    registry = tyro.constructors.ConstructorRegistry()
+    registry.primitive_rule(_whole_numbers)
     output = io.StringIO()
     try:
         with redirect_stderr(output):
-            return tyro.cli(options, args=arguments, prog=program, **settings)
+            return tyro.cli(options, args=arguments, prog=program, registry=registry, **settings)
     except SystemExit as stop:
         if not stop.code:
             raise
         raise CommandError(f"{_sentence(output.getvalue())} ('{program} --help' lists the options)") from None
 
 
+def _whole_numbers(info: Any) -> Any:
+    """Whole numbers as people write them: 100000 or 1e5."""
+    from tyro.constructors import PrimitiveConstructorSpec
+
+    if info.type is not int:
+        return None
+    return PrimitiveConstructorSpec(
+        nargs=1,
+        metavar="INT",
+        instance_from_str=lambda words: _whole_number(words[0]),
+        is_instance=lambda value: isinstance(value, int),
+        str_from_instance=lambda value: [str(value)],
+    )
+
+
+def _whole_number(word: str) -> int:
+    with suppress(ValueError):
+        return int(word)
+    with suppress(ValueError):
+        number = float(word)
+        if number.is_integer():
+            return int(number)
+    raise ValueError(f"must be a whole number, not {word!r}")
+
+
 def _sentence(box: str) -> str:
     """The first paragraph of the parser's message, without its title and the frame around it."""
     _, *lines = [line.strip("│ ").strip() for line in re.sub(r"\x1b\[[0-9;]*m", "", box).splitlines()] or [""]
     paragraphs = itertools.groupby(lines, lambda line: set(line) <= set("─╭╮╰╯-"))  # a terminal may lack frames
-    joined = next((" ".join(text) for is_rule, text in paragraphs if not is_rule), "the options are not valid")
+    joined = next(("\n".join(text) for is_rule, text in paragraphs if not is_rule), "the options are not valid")
+    joined = re.sub(r"(?<=\d,)\n(?=\d{3})", "", joined).replace("\n", " ")  # a number may be broken at its comma
     if near := re.search(r"Perhaps you meant:\n(--[\w.-]+)", "\n".join(lines)):
         joined += f"; did you mean {near[1]}?"
-    for wrong, kind in _WRONG_NUMBERS.items():
-        joined = re.sub(rf"^Error parsing (\S+): {wrong}: (.*)", rf"\1 must be {kind}, not \2", joined)
+    joined = re.sub(rf"^Error parsing (\S+): {_WRONG_NUMBER}: (.*)", r"\1 must be a number, not \2", joined)
     joined = re.sub(r"^Error parsing (--\S+): must ", r"\1 must ", joined)
     group = re.match(r"^Error parsing ([\w-]+): (\w+) must ", joined)
-    if group:  # settings of a task: --rgvf.depth
-        return f"--{group[1]}.{group[2].replace('_', '-')} must {joined[group.end() :]}"
+    if group:  # settings of a task, --rgvf.depth; those of a study have no prefix
+        prefix = "" if group[1] == "settings" else f"{group[1]}."
+        return f"--{prefix}{group[2].replace('_', '-')} must {joined[group.end() :]}"
     return re.sub(r"^Error parsing \S+: ", "", joined)

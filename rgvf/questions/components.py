@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-# Eigenvalues of a dense matrix cost the cube of its size: less than a second at this one.
+# Eigenvalues of a dense matrix cost the cube of its size: about a second at this one. All loops together may cost that.
 MAX_COMPONENT = 500
 
 
@@ -49,16 +49,23 @@ def strongly_connected(successors: Sequence[Sequence[int]]) -> tuple[tuple[int, 
     return tuple(parts)
 
 
+def check_loops(parts: Sequence[Sequence[int]]) -> None:
+    """ValueError where it would take long to find out whether the loops amplify."""
+    sizes = [len(part) for part in parts if len(part) > 1]
+    if max(sizes, default=0) > MAX_COMPONENT:
+        raise ValueError(
+            f"{max(sizes)} prediction nodes depend on each other in one loop; at most {MAX_COMPONENT} can be checked"
+        )
+    if sum(size**3 for size in sizes) > MAX_COMPONENT**3:
+        raise ValueError(f"{sum(sizes):,} prediction nodes are part of {len(sizes):,} loops, too large to be checked")
+
+
 def component_radius(part: Sequence[int], edges: Sequence[tuple[int, int, float]]) -> float:
     """Spectral radius of |W| within one strongly connected part, given the edges (from, to, weight) inside it."""
     if not edges:
         return 0.0
     if len(part) == 1:
         return abs(edges[0][2])
-    if len(part) > MAX_COMPONENT:
-        raise ValueError(
-            f"{len(part)} prediction nodes depend on each other in one loop; at most {MAX_COMPONENT} can be checked"
-        )
     row = {node: i for i, node in enumerate(part)}
     matrix = np.zeros((len(part), len(part)))
     for source, target, weight in edges:

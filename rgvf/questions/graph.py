@@ -18,7 +18,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from rgvf.questions.components import component_radius, strongly_connected
+from rgvf.questions.components import check_loops, component_radius, strongly_connected
 from rgvf.questions.names import checked_names, names_of
 
 Edge = tuple[str, str, float]
@@ -145,6 +145,7 @@ class QuestionGraph:
         for s, t, w in zip(source.tolist(), target.tolist(), weight.tolist(), strict=True):
             if t < self.n_predictions and w != 0:
                 successors.setdefault(s, []).append((t, w))
+        check_loops(self.components)
         marked: set[int] = set()
         for part in self.components:
             inside = set(part)

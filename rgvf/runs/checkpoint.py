@@ -42,9 +42,10 @@ def load_checkpoint(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
             header = file.metadata() or {}
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
         facts = json.loads(header["facts"])
+        digest = _digest({name: arrays[name] for name in sorted(arrays)}, header["facts"])
     except _UNREADABLE as error:
         raise CheckpointError(f"{path} is damaged or not a checkpoint ({error})") from None
-    if _digest({name: arrays[name] for name in sorted(arrays)}, header["facts"]) != header.get("sha256"):
+    if digest != header.get("sha256"):
         raise CheckpointError(f"{path} is damaged (its checksum is wrong)")
     return arrays, facts
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rgvf.runs.config import MAX_AGENTS
 from rgvf.settings import check_types, require
 
 
@@ -19,6 +20,8 @@ class StudyConfig:
     def __post_init__(self) -> None:
         check_types(self)
         require(self, "at least 1", lambda x: x >= 1, "seeds", "frames")
+        require(self, f"at most {MAX_AGENTS:,}: each agent needs its own memory", lambda x: x <= MAX_AGENTS, "seeds")
+        require(self, "at most 10^15", lambda x: x <= 10**15, "frames")
 
     @property
     def caution(self) -> str:

@@ -23,6 +23,10 @@ from rgvf.tasks import AnswersTask, ValueTask, question_arrays
 Questions = Callable[["GridConfig", int], tuple[QuestionNetwork, Feature]]
 """The question network of a seed, and the features that it is about."""
 
+MAX_SIZE = 65_536
+"""Of actors, steps, evaluations and each layer."""
+MAX_ROOM = 64
+
 
 @dataclass(frozen=True)
 class GridConfig(StudyConfig):
@@ -57,12 +61,16 @@ class GridConfig(StudyConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(self, "at least 1", lambda x: x >= 1, "actors", "steps", "hidden", "evaluations")
+        many = ("actors", "steps", "hidden", "evaluations")
+        require(self, f"between 1 and {MAX_SIZE:,}", lambda x: 1 <= x <= MAX_SIZE, *many)
         require(self, "in [0, 1)", lambda x: 0 <= x < 1, "discount", "question_discount")
         require(self, "positive", positive, "learning_rate", "end_to_end_learning_rate", "weight_gain")
-        if not self.representation or min(self.representation) < 1:
-            raise ValueError(f"representation must be one or more layers of at least 1 unit, not {self.representation}")
+        if not self.representation or not all(1 <= units <= MAX_SIZE for units in self.representation):
+            raise ValueError(
+                f"representation must be one or more layers of 1 to {MAX_SIZE:,} units, not {self.representation}"
+            )
         require(self, "finite", math.isfinite, "wall")
+        require(self, f"at most {MAX_ROOM}: exact values need size⁴ numbers", lambda x: x <= MAX_ROOM, "size")
         _ = self.room  # checks size and goal
 
     @property

@@ -15,6 +15,8 @@ from rgvf.settings import check_types, not_negative, positive, require
 from rgvf.spec import EnvironmentSpec
 from rgvf.tasks.protocol import Metrics, View
 
+MAX_OUTPUTS = 65_536
+
 
 class Encoder(eqx.Module):
     """From a state to the vector that is compared: one hidden layer, as in the other tasks' heads."""
@@ -153,7 +155,7 @@ class CURLSettings:
     def __post_init__(self) -> None:
         check_types(self)
         require(self, "at least 0", not_negative, "margin")
-        require(self, "at least 1", lambda x: x >= 1, "outputs")
+        require(self, f"between 1 and {MAX_OUTPUTS:,}", lambda x: 1 <= x <= MAX_OUTPUTS, "outputs")
         require(self, "in [0, 1]", lambda x: 0 <= x <= 1, "step")
         require(self, "positive", positive, "logit_scale")
 

@@ -78,6 +78,23 @@ def test_a_configuration_and_its_options_are_the_same_thing(agent):
         (["--rgvf.depth", "x"], "--rgvf.depth must be a whole number, not 'x'"),
         (["--rgvf.feature-kind", "patch"], "Expected one of ('auto', 'patches', 'linear')"),
         (["--depth", "2"], "did you mean --rgvf.depth?"),
+        (["--frames", "1.5"], "--frames must be a whole number, not '1.5'"),
+        (["--frames", "9" * 400], "frames must be a number below 10^308"),
+        (["--frames", "9" * 40], "frames must be at most 10^15"),
+        (["--seed", str(2**63)], f"seeds must be below 2^31, not {2**63}"),
+        (["--seeds", "100000"], "seeds must be at most 4,096: each agent needs its own memory, not 100000"),
+        (["--hidden", "1e9"], "hidden must be between 1 and 65,536, not 1000000000"),
+        (["--actors", "1e9"], "actors must be at most 65,536, not 1000000000"),
+        (["--learning-rate", "inf"], "learning_rate must be positive, not inf"),
+        (["--rgvf.features", "2000000000"], "--rgvf.features must be between 1 and 100,000, not 2000000000"),
+        (["--rgvf.depth", "1000000000"], "--rgvf.depth must be between 1 and 100,000, not 1000000000"),
+        (["--rgvf.depth", "1e5", "--rgvf.repeat", "9"], "their weights alone would take about 10 GiB"),
+        (["--agent", "mhvp", "--mhvp.horizons", "1e12"], "--mhvp.horizons must be between 1 and 100,000"),
+        (
+            ["--agent", "curl", "--curl.margin", str(2**63)],
+            "margin must be smaller than the image, 10 pixels, not 9223",
+        ),
+        (["--agent", "curl", "--curl.outputs", "1e12"], "--curl.outputs must be between 1 and 65,536"),
     ],
 )
 def test_a_wrong_option_is_refused_in_one_sentence(capsys, tmp_path, monkeypatch, arguments, sentence):
@@ -88,6 +105,21 @@ def test_a_wrong_option_is_refused_in_one_sentence(capsys, tmp_path, monkeypatch
     assert sentence in words(error)
     assert len(header) <= 1  # what would have been trained
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_whose_name_is_too_long_is_refused_in_a_sentence(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for arguments in (["train", *ENV, "--agent", "a2c"], ["study", "grid-touch"]):
+        status, printed = run(capsys, *arguments, "--out", "x" * 300)
+        assert status == 1
+        assert "cannot write to the folder" in printed.err.splitlines()[-1]
+        assert "File name too long" in printed.err.splitlines()[-1]
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_whole_numbers_are_read_as_people_write_them():
+    config = config_from("--frames", "1e5", "--rgvf.depth", "2e0", "--seeds", "3")
+    assert (config.frames, config.seeds, config.agent.auxiliary) == (100_000, 3, (RandomQuestions(depth=2),))
 
 
 def test_a_question_network_is_read_from_its_file_once(tmp_path):

@@ -150,6 +150,19 @@ def test_a_signal_leaves_a_checkpoint_and_no_orphans(tmp_path, number):
 
 
 @pytest.mark.medium
+def test_a_run_ends_as_it_should_where_nobody_reads_what_it_prints(tmp_path):
+    """As in `rgvf train … 2>&1 | head -1`."""
+    path = tmp_path / "run"
+    command = [sys.executable, "-m", "rgvf.cli", "train", *SMALL, "--frames", "2000", "--out", str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(60) in (0, 1)
+    assert rgvf.load(path).frames == 2000
+
+
+@pytest.mark.medium
 def test_a_given_question_network_is_kept_with_the_run(capsys, tmp_path):
     network = QuestionNetwork(
         ["pixel-change/3", "reward"],

@@ -223,3 +223,18 @@ def test_what_is_done_ahead_of_time_cannot_be_seen():
     other.restore(early.save())
     for action in actions_of(prompt, 200, seed=1):
         assert_same(prompt.step(action), other.step(action))
+
+
+def test_the_last_observation_of_a_game_is_its_last_screen():
+    """Breakout's screen changes when the last ball is lost: features of change see it."""
+    game = AtariGame("Breakout", 0)
+    changes, before = [], game.reset()
+    for action in actions_of(game, 2000):
+        step = game.step(action)
+        if step.terminal and step.game_over:
+            changes.append(np.abs(step.observation.astype(int) - before.observation).max())
+            if len(changes) == 3:
+                break
+        before = step
+    assert len(changes) == 3
+    assert min(changes) > 0

@@ -112,11 +112,28 @@ def test_what_cannot_be_drawn_is_explained():
         game.render()
 
 
+WRAPPED = "?wrapper=gymnasium.wrappers:OrderEnforcing&wrapper=gymnasium.wrappers:RecordEpisodeStatistics"
+
+
+@pytest.mark.parametrize("wrappers", ["", WRAPPED])
 @pytest.mark.parametrize("name", ["Drawn", "Function"])
-def test_environments_are_drawn_by_what_they_are_not_by_how_they_are_registered(name):
-    game = GymGame(f"{ODD}/{name}-v0", 0, render=True)
+def test_environments_are_drawn_by_what_they_are_not_by_how_they_are_registered(name, wrappers):
+    game = GymGame(f"{ODD}/{name}-v0{wrappers}", 0, render=True)
     game.reset()
     np.testing.assert_array_equal(game.render(), np.full((4, 4, 3), 7))
+
+
+def test_the_pole_is_drawn():
+    game = GymGame("CartPole-v1", 0, render=True)
+    game.reset()
+    screen = game.render()
+    assert (screen.shape, len(np.unique(screen)) > 2) == ((400, 600, 3), True)
+
+
+@pytest.mark.parametrize("render", [False, True])
+def test_a_constructor_needs_no_render_mode(render):
+    game = GymGame(f"{ODD}/Odd-v0", 0, render=render)
+    assert game.reset().first
 
 
 def test_nested_observations_are_flattened_and_numbers_become_one_hot():

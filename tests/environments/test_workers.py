@@ -299,6 +299,16 @@ def test_nothing_outlives_a_learner(number):
     assert errors.count("Traceback") == (number == signal.SIGINT), "only the learner may complain"
 
 
+def test_a_worker_that_hangs_ends_with_its_learner():
+    program = LEARNER.replace(CARTPOLE, f"{ODD}/Hangs-v0")
+    with subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE, text=True) as learner:
+        assert learner.stdout is not None
+        pids = [int(word) for word in learner.stdout.readline().split()]
+        time.sleep(0.3)
+        learner.kill()
+    wait_until_gone(pids, seconds=10.0)
+
+
 def test_wrong_use_is_explained():
     with pytest.raises(ValueError, match="at least one game"):
         Workers(CARTPOLE, [])

@@ -195,6 +195,13 @@ def test_labels_keep_what_differs():
     assert max(len(shown("x" * n + "/123")) for n in range(40)) <= 14
 
 
+def test_a_drawing_names_every_feature_apart(tmp_path: Path) -> None:
+    features = [f"random-linear/{i}" for i in range(16)]
+    written = texts(random_network(features, 2, depth=1, repeat=1, seed=0).draw(tmp_path / "network.svg"))
+    assert {shown(feature) for feature in features} <= set(written)
+    assert len({shown(feature) for feature in features}) == 16
+
+
 def test_a_notebook_shows_the_drawing(tmp_path):
     network = figure_1a()
     shown_there = network._repr_svg_()

@@ -85,3 +85,11 @@ def test_only_regular_files_are_read(tmp_path):
     for path in (tmp_path / "pipe.json", tmp_path, "/dev/zero"):
         with pytest.raises(ValueError, match="not a regular file"):
             QuestionNetwork.load(path)
+
+
+def test_a_file_of_any_size_is_not_read(tmp_path):
+    path = tmp_path / "large.json"
+    path.touch()
+    os.truncate(path, 65 * 2**20)  # a hole, which takes no room
+    with pytest.raises(ValueError, match="larger than 64 MiB, so not a question network"):
+        QuestionNetwork.load(path)

@@ -2,6 +2,7 @@ import copy
 import dataclasses
 import itertools
 import math
+import time
 
 import numpy as np
 import pytest
@@ -159,3 +160,19 @@ def test_large_loops_are_refused_before_they_cost_minutes():
     edges = [("n0", "f", 1.0), *((name, names[(i + 1) % 600], 0.5) for i, name in enumerate(names))]
     with pytest.raises(ValueError, match="600 prediction nodes depend on each other in one loop; at most 500"):
         QuestionNetwork(["f"], names, edges)
+
+
+@pytest.mark.parametrize(("loops", "size"), [(5, 2000), (5, 500), (100, 110)])
+def test_many_loops_are_refused_before_they_cost_minutes(loops, size):
+    names = [f"{loop}.{i}" for loop in range(loops) for i in range(size)]
+    edges = [(f"{loop}.{i}", f"{loop}.{i - 1 if i else size - 1}", 0.5) for loop in range(loops) for i in range(size)]
+    began = time.monotonic()
+    with pytest.raises(ValueError, match="at most 500 can be checked|too large to be checked"):
+        QuestionNetwork(["f"], names, [*edges, ("0.0", "f", 1.0)])
+    assert time.monotonic() - began < 5
+
+
+def test_many_small_loops_are_fine():
+    pairs = [(f"a{i}", f"b{i}") for i in range(500)]
+    edges = [edge for a, b in pairs for edge in ((a, b, 0.5), (b, a, 1.0), (a, "f", 1.0))]
+    assert QuestionNetwork(["f"], [name for pair in pairs for name in pair], edges).n_predictions == 1000

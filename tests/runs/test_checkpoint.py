@@ -1,3 +1,4 @@
+import json
 from typing import NamedTuple
 
 import jax
@@ -49,6 +50,33 @@ def test_damage_is_noticed_wherever_it_is(tmp_path):
             load_checkpoint(path)
     with pytest.raises(CheckpointError):
         load_checkpoint(tmp_path / "missing")
+
+
+@pytest.mark.parametrize("dtype", ["BF16", "F8_E4M3", "F8_E5M2", "F4", "C64", "X"])
+def test_numbers_of_an_unknown_kind_are_damage(tmp_path, dtype):
+    """NumPy lacks some of the types that the file format has."""
+    header = {
+        "__metadata__": {"facts": "{}", "sha256": ""},
+        "w": {"dtype": dtype, "shape": [4], "data_offsets": [0, 8]},
+    }
+    write_raw(tmp_path / "c", json.dumps(header).encode(), bytes(8))
+    with pytest.raises(CheckpointError, match="damaged"):
+        load_checkpoint(tmp_path / "c")
+
+
+def test_what_is_nested_too_deeply_is_damage(tmp_path):
+    for facts in ("[" * 100_000, "[" * 100_000 + "]" * 100_000):
+        write_raw(tmp_path / "c", json.dumps({"__metadata__": {"facts": facts, "sha256": ""}}).encode())
+        with pytest.raises(CheckpointError, match="damaged"):
+            load_checkpoint(tmp_path / "c")
+    write_raw(tmp_path / "c", b"[" * 100_000)
+    with pytest.raises(CheckpointError, match="damaged"):
+        load_checkpoint(tmp_path / "c")
+
+
+def write_raw(path, header, data=b""):
+    """A safetensors file with any header."""
+    path.write_bytes(len(header).to_bytes(8, "little") + header + data)
 
 
 def test_a_checkpoint_of_another_agent_is_refused():

@@ -1,12 +1,14 @@
 """Runs whose losses or parameters are not finite stop with an error, and keep what was good."""
 
 import json
+import re
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import rgvf
+from rgvf.cli import main
 from rgvf.runs import RunConfig, RunError, RunFolder
 from rgvf.runs.checkpoint import load_checkpoint
 from rgvf.tasks import ActorCriticSettings
@@ -66,6 +68,17 @@ def test_parameters_that_are_not_finite_are_never_saved(tmp_path):
     with pytest.raises(RunError, match="diverged"):
         rgvf.train(config, tmp_path / "run", progress=False)
     assert all(map(finite, RunFolder(tmp_path / "run").checkpoints()))
+
+
+def test_the_command_fails(capsys, tmp_path):
+    size = ["--agent", "a2c", "--hidden", "4", "--actors", "2", "--steps", "5", "--frames", "2000", "--processes", "1"]
+    rates = ["--learning-rate", "1e38", "--clip-norm", "1e38", "--checkpoint-every", "10"]
+    assert main(["train", "--env", "gym/CartPole-v1", *size, *rates, "--out", str(tmp_path / "run")]) == 1
+    printed = capsys.readouterr()
+    assert "Done" not in printed.out
+    assert re.match(
+        r"rgvf: training diverged by frame \d+: \S+ .*; the last good checkpoint is ", printed.err.splitlines()[-1]
+    )
 
 
 def test_a_run_whose_checkpoints_are_gone_is_not_trained_again_silently(tmp_path):

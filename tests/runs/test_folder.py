@@ -15,6 +15,7 @@ from rgvf.runs.run import prepare
 from rgvf.tasks import RandomQuestions
 from tests.helpers import Listener, stop_after
 from tests.runs.small_runs import CARTPOLE, final_state
+from tests.runs.test_checkpoint import write_raw
 from tests.test_atomic import leave_temporary_files
 
 pytestmark = pytest.mark.medium
@@ -144,10 +145,25 @@ def test_a_folder_of_version_0_1_is_refused(copied):
     refuse(copied, "it was made by rgvf 0.1, and this version cannot resume or load it")
 
 
-@pytest.mark.parametrize("content", ["{", "[]", "{}", '{"format": 99, "env": "minatar/Breakout"}', '{"format": 2}'])
+@pytest.mark.parametrize(
+    "content",
+    ["{", "null", '"text"', "[" * 100_000, "[]", "{}", '{"format": 99, "env": "minatar/Breakout"}', '{"format": 2}'],
+)
 def test_what_is_not_a_configuration_is_refused(copied, content):
     (copied / "config.json").write_text(content)
     refuse(copied, "holds no run that can be read: ")
+
+
+def test_the_newest_checkpoint_that_can_be_read_is_used_or_none(copied):
+    """Whatever is wrong with it: numbers of a type that NumPy lacks, or JSON that is nested too deeply."""
+    oldest, newest = sorted((copied / "checkpoints").iterdir())
+    bfloat = {"__metadata__": {"facts": "{}"}, "w": {"dtype": "BF16", "shape": [1], "data_offsets": [0, 2]}}
+    for header in (json.dumps(bfloat), json.dumps({"__metadata__": {"facts": "[" * 100_000}})):
+        write_raw(newest, header.encode(), b"12" * (header == json.dumps(bfloat)))
+        with pytest.warns(UserWarning, match="is damaged.*; loading the one before it"):
+            assert rgvf.load(copied).frames == 0
+    write_raw(oldest, b"{}")
+    refuse(copied, "no checkpoint of .* can be read: ")
 
 
 def test_two_processes_never_train_in_one_folder(tmp_path):

@@ -20,7 +20,7 @@ def test_the_last_line_is_printed_where_the_output_is_a_file():
     output = io.StringIO()
     with RunProgress(Console(file=output), every=1e9) as progress:
         progress.progress(2000, 3000, 100.0, LINES)
-        progress.progress(3040, 3000, 100.0, LINES)
+        progress.progress(3400, 3000, 100.0, LINES)
     lines = output.getvalue().splitlines()
     assert [line.split(" ")[0] for line in lines] == ["3k/3k"]
     assert "0:00 left" in lines[-1]  # frames are rounded up, and time is never negative

@@ -240,6 +240,8 @@ def test_claims_of_the_touch_study_follow_made_up_results():
         (dict(representation=()), "representation"),
         (dict(learning_rate=0.0), "learning_rate"),
         (dict(learning_rate=float("nan")), "learning_rate"),
+        (dict(learning_rate=float("inf")), "learning_rate"),
+        (dict(wall=float("nan")), "wall"),
     ],
 )
 def test_settings_are_checked_with_the_field_named(wrong, named):

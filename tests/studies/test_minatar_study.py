@@ -173,3 +173,6 @@ def test_on_a_gpu_all_agents_of_a_game_are_one_batch(monkeypatch):
 def test_wrong_settings_are_refused():
     with pytest.raises(ValueError, match="seeds must be at least 1"):
         MinAtarConfig(seeds=0)
+    for wrong in (float("inf"), float("nan"), 0.0):
+        with pytest.raises(ValueError, match="learning_rate must be positive"):
+            MinAtarConfig(learning_rate=wrong)

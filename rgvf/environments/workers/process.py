@@ -7,8 +7,11 @@ ends, however the other side ended.
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
+import threading
+import time
 from collections.abc import Callable
 from importlib import import_module
 from multiprocessing.connection import Connection
@@ -157,9 +160,18 @@ def serve(connection: Connection, memory: int) -> None:
         worker.close()
 
 
+def _end_with(learner: int) -> None:
+    """End this process some seconds after the learner's, even while a game hangs."""
+    while os.getppid() == learner:
+        time.sleep(1.0)
+    time.sleep(2.0)  # a game that does not hang is closed meanwhile
+    os._exit(1)
+
+
 def main() -> None:
     """The entry point of a worker process."""
     # Ctrl-C and SIGTERM are for the learner to handle: it may want to save first.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     serve(Connection(int(sys.argv[1])), int(sys.argv[2]))
