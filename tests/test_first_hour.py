@@ -1,7 +1,6 @@
 """Small things that new users met: each was wrong once."""
 
 import os
-import signal
 import stat
 import subprocess
 import sys
@@ -44,22 +43,6 @@ def test_a_name_is_no_configuration():
 def test_more_seeds_than_memory_are_refused_at_once():
     with pytest.raises(ValueError, match="seeds must be at most 4,096"):
         rgvf.RunConfig("minatar/Breakout", seeds=100_000)
-
-
-def test_a_second_signal_ends_the_process_with_a_message():
-    program = """
-import pathlib, signal
-from rgvf.cli import train
-def resume(should_stop):  # before its first update
-    signal.raise_signal(signal.SIGINT)
-    print(should_stop(), flush=True)
-    signal.raise_signal(signal.SIGINT)
-    print("never")
-train._run(pathlib.Path("run"), resume)
-"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (128 + signal.SIGINT, "True\n")
-    assert "stopped at once; the last checkpoint is kept" in done.stderr
 
 
 def test_the_folder_is_flushed_after_a_rename(monkeypatch, tmp_path):

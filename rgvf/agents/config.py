@@ -115,9 +115,9 @@ class AgentConfig:
 
         The rest they carry as arrays: learning rates, question networks and features.
         """
-        plain = {"learning_rate": 1.0, "c": (1.0,), "tasks": "a2c", "stop_gradient": False}
+        plain = {"learning_rate": 1.0, "c": (1.0,), "tasks": "a2c", "stop_gradient": False, "balance_rate": 0.0}
         settings = [each.name if _carries_its_settings(each) else each for each in self.auxiliary]
-        return dataclasses.replace(self, **plain), self.stop_gradient, tuple(settings)
+        return dataclasses.replace(self, **plain), self.stop_gradient, self.balance_rate, tuple(settings)
 
     def to_data(self) -> dict[str, Any]:
         """The configuration as JSON can hold it."""

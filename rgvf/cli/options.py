@@ -143,9 +143,13 @@ def _groups() -> dict[str, Any]:
 
 
 def _group_of(settings: Any) -> Any:
-    """The first registered task that a task's settings are derived from; it shares that task's options."""
+    """The first registered task that a task's settings are derived from without a change; it shares its options."""
     known: list[Any] = list(TASKS.values())
-    return next(each for each in known if issubclass(settings, each))
+    return next(each for each in known if issubclass(settings, each) and _defaults(settings) == _defaults(each))
+
+
+def _defaults(settings: Any) -> dict[str, Any]:
+    return {field.name: field.default for field in dataclasses.fields(settings)}
 
 
 def _shared_fields(settings: Any, group: Any) -> dict[str, Any]:

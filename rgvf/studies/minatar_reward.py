@@ -45,7 +45,16 @@ SEARCH: Mapping[str, tuple[str, str, Setting]] = {
     if setting.size == size
 }
 """Game, agent and setting of each variant of the search."""
-TUNED: Mapping[str, Setting] = {agent: Setting("wide", 2e-3) for agent in SEARCHED}
+TUNED: Mapping[str, Setting] = {
+    "a2c": Setting("wide", 8e-3),
+    "rgvf-stop-gradient": Setting("wide", 4e-3),
+    "mhvp-stop-gradient": Setting("wide", 4e-3),
+    "action-values-stop-gradient": Setting("wide", 4e-3),
+    "rgvf+action-values-stop-gradient": Setting("wide", 2e-3),
+    "rgvf-action-values-stop-gradient": Setting("wide", 4e-3),
+    "rgvf+action-values": Setting("wide", 1e-3),
+    "rgvf-action-values": Setting("wide", 4e-3),
+}
 """The best of the search: docs/results/minatar-reward.md."""
 
 

@@ -100,6 +100,12 @@ def test_weights_scale_what_a_task_does_to_the_representation_and_nothing_else()
     assert close(weighted.modules[REPRESENTATION], moved)
 
 
+def test_agents_that_learn_their_balance_share_a_program_with_those_of_their_rate():
+    assert config(0.1).program == config(0.1).program
+    assert config(0.1).program != config(0.2).program
+    assert config(0.1).program != config(0.0).program
+
+
 def test_it_needs_two_tasks():
     with pytest.raises(ValueError, match="balance_rate is for several auxiliary tasks, and rgvf has 1"):
         AgentConfig("rgvf", balance_rate=0.1)

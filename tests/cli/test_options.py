@@ -14,11 +14,13 @@ from rgvf.runs import RunConfig
 from rgvf.settings import field_docs
 from rgvf.tasks import (
     TASKS,
+    ActionValuesNoActions,
     ActorCriticSettings,
     CURLSettings,
     GivenQuestions,
     MultiHorizonValues,
     PixelControlSettings,
+    RandomAndActionValues,
     RandomQuestions,
     Shallow,
 )
@@ -37,6 +39,12 @@ def config_from(*arguments):
         (["--rgvf.depth", "2"], [RandomQuestions(depth=2)]),
         (["--agent", "rgvf-shallow", "--rgvf.depth", "2"], [Shallow(depth=2)]),
         (["--agent", "mhvp", "--mhvp.horizons", "3"], [MultiHorizonValues(3)]),
+        (["--agent", "rgvf-action-values"], [RandomAndActionValues(feature_rms=8.0)]),
+        (["--agent", "rgvf-action-values", "--rgvf-action-values.depth", "2"], [RandomAndActionValues(depth=2)]),
+        (
+            ["--agent", "action-values-no-actions", "--action-values.feature-rms", "None"],
+            [ActionValuesNoActions(feature_rms=None)],
+        ),
         (
             ["--agent", "curl+pixel-control", "--curl.layer-norm", "--pixel-control.discount", "0.5"],
             [CURLSettings(layer_norm=True), PixelControlSettings(0.5)],
@@ -77,7 +85,7 @@ def test_a_configuration_and_its_options_are_the_same_thing(agent):
         (["--rgvf.depth", "0"], "--rgvf.depth must be between 1 and 100,000, not 0"),
         (["--rgvf.depth", "x"], "--rgvf.depth must be a whole number, not 'x'"),
         (["--rgvf.feature-kind", "patch"], "Expected one of ('auto', 'patches', 'linear')"),
-        (["--depth", "2"], "did you mean --rgvf.depth?"),
+        (["--depth", "2"], "did you mean --rgvf.depth or --action-values.depth?"),
         (["--frames", "1.5"], "--frames must be a whole number, not '1.5'"),
         (["--frames", "9" * 400], "frames must be a number below 10^308"),
         (["--frames", "9" * 40], "frames must be at most 10^15"),
@@ -152,13 +160,17 @@ def printed_help(capsys):
     return words(printed.out)
 
 
+SHARED = {"rgvf-no-actions", "rgvf-shallow", "rgvf-discounted-sum", "action-values-no-actions"}
+"""Ablations, which have the options of what they are ablations of."""
+
+
 def documented_options():
     """The text of each option, from the settings that it belongs to."""
     texts = {}
     for settings in (RunConfig, AgentConfig, ActorCriticSettings):
         texts |= {name: text for name, text in field_docs(settings).items() if name != "tasks"}
     for name, settings in TASKS.items():
-        if not issubclass(settings, RandomQuestions) or settings is RandomQuestions:  # ablations share its options
+        if name not in SHARED:
             texts |= {f"{name}.{field}": text for field, text in field_docs(settings).items()}
     return {name.replace("_", "-"): text for name, text in texts.items()}
 
