@@ -14,7 +14,7 @@ import numpy as np
 from PIL import Image
 
 from rgvf.analysis import Line, agent_style, learning_panels
-from rgvf.studies import grid_random, grid_touch, minatar, minatar_robustness
+from rgvf.studies import grid_random, grid_touch, minatar, minatar_reward, minatar_robustness
 from rgvf.studies.curves import Curves
 from rgvf.studies.grid import draw_curves
 
@@ -54,10 +54,12 @@ def catch(curves):
     return learning_panels([path], panels, "return", title, columns=4, level=SOLVED)
 
 
-def comparison(curves):
+def comparison(study):
     """Curves and aggregates."""
-    compared = minatar.STUDY.comparison
-    return compared.draw(curves, compared.aggregate(compared.final_returns(curves)), RESULTS / "minatar")
+    compared = study.comparison
+    return lambda curves: compared.draw(
+        curves, compared.aggregate(compared.final_returns(curves)), RESULTS / study.name
+    )
 
 
 def grid(folder, module):
@@ -74,7 +76,8 @@ FIGURES = {
     "catch": catch,
     "grid-random": grid("grid-random", grid_random),
     "grid-touch": grid("grid-touch", grid_touch),
-    "minatar": comparison,
+    "minatar": comparison(minatar.STUDY),
+    "minatar-reward": comparison(minatar_reward.STUDY),
     "minatar-robustness": lambda curves: [
         minatar_robustness.draw({name: each.final for name, each in curves.items()}, RESULTS / "minatar-robustness")
     ],

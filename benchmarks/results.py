@@ -27,16 +27,18 @@ def interquartile_mean(samples: np.ndarray) -> float:
 
 def rows(folder, frames, values, finals, samples):
     """The table's rows. By variant: frames [points], values [seeds, points], finals [seeds]."""
-    if folder == "minatar":
+    if folder in ("minatar", "minatar-reward"):
         games, agents = (dict.fromkeys(names) for names in zip(*(name.split(".") for name in finals), strict=True))
         yield "agent", *games, "interquartile mean / a2c"
         for agent in agents:
             mine = [finals[f"{game}.{agent}"] for game in games]
             scaled = np.array([each / finals[f"{game}.a2c"].mean() for game, each in zip(games, mine, strict=True)])
             yield agent, *(estimate(each, 1) for each in mine), f"{interquartile_mean(scaled):.2f}"
-        for agent in ("a2c", "rgvf"):
+        for agent in ("a2c", "rgvf") if folder == "minatar" else ():
             seeds = np.sort(finals[f"Seaquest.{agent}"])
             yield f"Seaquest, {agent}: by seed", *seeds.round(1), f"median {np.median(seeds):.1f}"
+        if folder == "minatar-reward":
+            yield from search()
     elif folder == "minatar-robustness":
         yield "hyperparameter", "slope of the line of best fit", f"samples above a2c ({estimate(finals['a2c'], 1)})"
         for name, x in samples.items():
@@ -68,6 +70,21 @@ def rows(folder, frames, values, finals, samples):
         for name, each in values.items():
             late = each[:, frames[name] > frames[name][-1] - 1e6]
             yield name, f"{frames[name][-1]:,}", *(f"{seed:,.1f}" for seed in late.mean(1))
+
+
+def search():
+    """The search of minatar-reward: a row for each agent and game."""
+    found = json.loads((RESULTS / "minatar-reward/search.json").read_text(encoding="utf-8"))["variants"]
+    agents, cells = {}, {}
+    for name, seeds in found.items():
+        _, game, agent, setting = name.split(".", 3)
+        agents.setdefault(agent, {}).setdefault(game, []).append(np.array(seeds))
+        cells[setting] = None
+    yield "search", "game", *cells, "best of both games"
+    for agent, games in agents.items():
+        score = sum(np.log([each.mean() for each in settings]) for settings in games.values())
+        for game, settings in games.items():
+            yield agent, game, *(estimate(each, 1) for each in settings), list(cells)[int(np.argmax(score))]
 
 
 for folder in sys.argv[1:] or sorted(path.parent.name for path in RESULTS.glob("*/curves.json")):
