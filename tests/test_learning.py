@@ -23,15 +23,10 @@ class NoWarnings(Listener):
         raise AssertionError(message)
 
 
-@pytest.mark.medium
+@pytest.mark.slow
+@pytest.mark.parametrize("stop_gradient", [False, True], ids=["end-to-end", "stop-gradient"])
 @pytest.mark.parametrize(
-    "stop_gradient",
-    [pytest.param(False, id="end-to-end", marks=pytest.mark.slow), pytest.param(True, id="stop-gradient")],
-)
-@pytest.mark.parametrize(
-    "task",
-    [RandomQuestions(depth=4, repeat=8), pytest.param(PixelControlSettings(), marks=pytest.mark.slow)],
-    ids=lambda task: task.name,
+    "task", [RandomQuestions(depth=4, repeat=8), PixelControlSettings()], ids=lambda task: task.name
 )
 def test_catch_is_solved(tmp_path, task, stop_gradient):
     agent = AgentConfig(task, stop_gradient=stop_gradient, learning_rate=2e-3, rms_epsilon=1e-7)

@@ -61,7 +61,7 @@ def _sentence(box: str) -> str:
     joined = next(("\n".join(text) for is_rule, text in paragraphs if not is_rule), "the options are not valid")
     joined = re.sub(r"(?<=\d,)\n(?=\d{3})", "", joined).replace("\n", " ")  # a number may be broken at its comma
     suggested = "\n".join(lines).partition("Perhaps you meant:")[2]
-    if near := re.findall(r"^(--[\w.-]+)", suggested, re.MULTILINE):
+    if near := re.findall(r"^(--[a-z][\w.-]*)", suggested, re.MULTILINE):
         joined += f"; did you mean {' or '.join(sorted(near, key=len)[:2])}?"
     joined = re.sub(rf"^Error parsing (\S+): {_WRONG_NUMBER}: (.*)", r"\1 must be a number, not \2", joined)
     joined = re.sub(r"^Error parsing (--\S+): must ", r"\1 must ", joined)

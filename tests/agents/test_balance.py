@@ -1,5 +1,7 @@
 """The learned balance between auxiliary tasks."""
 
+from functools import cache
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -15,8 +17,14 @@ TASKS = [RandomQuestions(depth=2, repeat=2), ActionValues(depth=2, repeat=2)]
 NAMES = ("rgvf", "action-values")
 
 
-def config(rate=0.1, **settings):
-    return AgentConfig(TASKS, stop_gradient=True, hidden=8, learning_rate=1e-3, balance_rate=rate, **settings)
+def config(rate=0.1):
+    return AgentConfig(TASKS, stop_gradient=True, hidden=8, learning_rate=1e-3, balance_rate=rate)
+
+
+@cache
+def learner_and_update():
+    learner = learner_of(config(), SMALL_IMAGE)
+    return learner, jax.jit(learner.update)
 
 
 def test_a_step_against_the_gradient_gains_weight():
@@ -43,8 +51,7 @@ def test_nothing_is_learned_from_no_step_or_no_gradient():
 @pytest.mark.medium
 def test_the_weight_is_moved_along_the_derivative_of_the_main_loss():
     """By forward differentiation: the main loss on new experience, if a task had weighed a little more before."""
-    learner = learner_of(config(), SMALL_IMAGE)
-    update = jax.jit(learner.update)
+    learner, update = learner_and_update()
     agent = learner.init(jax.random.key(0))
     for seed in range(3):
         agent, _ = update(agent, trajectory(SMALL_IMAGE, seed), jax.random.key(seed))
@@ -75,12 +82,12 @@ def test_the_weight_is_moved_along_the_derivative_of_the_main_loss():
 
 @pytest.mark.medium
 def test_weights_scale_what_a_task_does_to_the_representation_and_nothing_else():
-    learner = learner_of(config(rate=1e-9), SMALL_IMAGE)
+    learner, update = learner_and_update()  # before the first step, no weight is learned
     agent, batch, key = learner.init(jax.random.key(0)), trajectory(SMALL_IMAGE, 0), jax.random.key(1)
     assert agent.balance is not None
-    whole, _ = learner.update(agent, batch, key)
+    whole, _ = update(agent, batch, key)
     half = {"rgvf": jnp.log(0.5), "action-values": jnp.zeros(())}
-    weighted, metrics = learner.update(agent._replace(balance=agent.balance._replace(log_weight=half)), batch, key)
+    weighted, metrics = update(agent._replace(balance=agent.balance._replace(log_weight=half)), batch, key)
     assert whole.balance is not None
     assert weighted.balance is not None
     assert float(metrics["rgvf/weight"]) == pytest.approx(0.5, rel=1e-5)

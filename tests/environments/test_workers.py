@@ -200,7 +200,7 @@ def _parent(process):
         return None
 
 
-@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("processes", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_a_game_that_hangs_is_given_up(processes):
     before = children()
     with Workers(f"{ODD}/Hangs-v0", [0, 1], processes, patience=2) as workers:

@@ -46,7 +46,7 @@ def assert_close(tree, other, atol=1e-5):
         (IMAGE, RandomQuestions(*SMALL), True, RandomPatches),
         (VECTOR, RandomQuestions(*SMALL), False, RandomLinear),
         (VECTOR, NoActions(*SMALL), False, RandomLinear),
-        (IMAGE, Shallow(*SMALL), False, RandomPatches),
+        pytest.param(IMAGE, Shallow(*SMALL), False, RandomPatches, marks=pytest.mark.slow),
         (VECTOR, DiscountedSums(*SMALL), True, RandomLinear),
     ],
     ids=["rgvf-image", "rgvf-vector", "no-actions-vector", "shallow-image", "discounted-sum-vector"],
@@ -122,7 +122,12 @@ def updated_by(loops):
 @pytest.mark.parametrize(
     ("few", "many", "groups"),
     [
-        (RandomQuestions(1, 2, features=4), RandomQuestions(3, 3, features=7, discount=0.5), {0}),
+        pytest.param(
+            RandomQuestions(1, 2, features=4),
+            RandomQuestions(3, 3, features=7, discount=0.5),
+            {0},
+            marks=pytest.mark.slow,
+        ),
         pytest.param(
             RandomQuestions(1, 2, features=9, feature_kind="linear"),
             RandomQuestions(3, 3, features=7, feature_kind="linear"),

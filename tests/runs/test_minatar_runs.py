@@ -52,7 +52,7 @@ def whole(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("stops", [[1], [3, 2]])
+@pytest.mark.parametrize("stops", [pytest.param([1], marks=pytest.mark.slow), [3, 2]])
 def test_stopped_and_resumed_ends_bit_identical(whole, tmp_path, stops):
     path = tmp_path / "run"
     assert train(BREAKOUT, path, progress=False, should_stop=stop_after(stops[0])).frames < BREAKOUT.frames
@@ -98,7 +98,7 @@ EVERY_TASK = [
 ]
 
 
-@pytest.mark.parametrize("stop_gradient", [False, True])
+@pytest.mark.parametrize("stop_gradient", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_every_task_learns_in_the_compiled_program(stop_gradient):
     """All at once, in one agent."""
     assert {settings.name for settings in EVERY_TASK} == set(TASKS)
@@ -161,6 +161,7 @@ def test_what_is_no_environment_is_refused(tmp_path, env, environment, message):
     assert not (tmp_path / "wrong").exists()
 
 
+@pytest.mark.slow
 def test_seeds_are_spread_over_several_devices():
     """Two devices, made of one CPU: the same agents, one on each."""
     program = """

@@ -20,7 +20,9 @@ from tests.runs.small_runs import BREAKOUT, CARTPOLE, assert_same, final_state
 pytestmark = pytest.mark.medium
 
 
-@pytest.mark.parametrize(("whole", "config"), [("cartpole", CARTPOLE), ("breakout", BREAKOUT)])
+@pytest.mark.parametrize(
+    ("whole", "config"), [("cartpole", CARTPOLE), pytest.param("breakout", BREAKOUT, marks=pytest.mark.slow)]
+)
 def test_stopped_and_resumed_ends_bit_identical(request, tmp_path, whole, config):
     out = tmp_path / "run"
     assert train(config, out, progress=False, should_stop=stop_after(7)).frames < config.frames

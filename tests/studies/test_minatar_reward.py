@@ -129,7 +129,7 @@ def test_nothing_is_claimed_of_what_was_not_run():
     assert {claim.holds for claim in check({}, {})} == {None}
 
 
-@pytest.mark.medium
+@pytest.mark.slow
 def test_a_small_part_of_it(tmp_path):
     config = RewardConfig(seeds=2, search_seeds=1, frames=640, points=2, checkpoints=1)
     some = ("search.Breakout.a2c.narrow-0.001", "Breakout.a2c", f"Breakout.{COMBINATION}")

@@ -29,6 +29,8 @@ GIVEN = QuestionNetwork(
     actions=["right", "left"],
 )
 
+UNLIKE = ("rgvf", "action-values", "pixel-control", "curl")
+"""One of each kind of task."""
 every_task = pytest.mark.parametrize("task", list(TASKS))
 
 
@@ -197,7 +199,9 @@ def _loss_of_steps(task, steps, trajectory):
     return loss_of(task, trajectory._replace(first=trajectory.first.at[steps + 1 :].set(True)))[0]
 
 
-@every_task
+@pytest.mark.parametrize(
+    "task", [pytest.param(each, marks=[pytest.mark.slow] * (each not in UNLIKE)) for each in TASKS]
+)
 def test_seeds_together_equal_the_seeds_alone(task):
     agents = [fresh(task, seed=seed) for seed in (0, 1)]
     batches = [batch(seed) for seed in (0, 1)]
