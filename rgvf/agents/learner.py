@@ -76,6 +76,8 @@ class Learner:
 
             (θ_k, φ) ← (θ_k, φ) − optimiser_k(∇ L_k(θ_k, φ; trajectory))
 
+        Where a balance is learned, the step of φ is multiplied by the task's weight.
+
         Each gradient is taken at the parameters that the task before left (the paper's Section 3.3). Tasks that only
         read φ leave it as it was, so they share one forward and backward pass with the next task, exactly.
 
@@ -88,7 +90,7 @@ class Learner:
             The next agent, and numbers to log by "TASK/NAME".
         """
         metrics: Metrics = {}
-        if self.balance and agent.balance:
+        if self.balance is not None and agent.balance is not None:
             key, main_key = jax.random.split(key)
             gradient = _gradient_by_representation(self.tasks[0], agent, trajectory, main_key)
             balance = self.balance.learn(agent.balance, gradient)

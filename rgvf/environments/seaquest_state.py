@@ -93,7 +93,7 @@ def first_state() -> State:
     """The player at the surface, and nothing else."""
 
     def rows(kind: type[Any], n: int) -> Any:
-        gone, false, zero = jnp.full(n, GONE), jnp.zeros(n, bool), jnp.zeros(n, jnp.int32)
+        gone, false, zero = jnp.full(n, GONE, jnp.int32), jnp.zeros(n, bool), jnp.zeros(n, jnp.int32)
         values = {"x": gone, "torpedo": gone, "right": false, "submarine": false}
         return kind(*(values.get(name, zero) for name in kind._fields))
 

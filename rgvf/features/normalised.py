@@ -20,7 +20,9 @@ class Normalised(eqx.Module):
         w ← d · w + (1 − d)
         f ↦ rms · f / √(m / w)
 
-    w corrects the bias of m, which starts at 0. A number that has always been 0 stays 0.
+    w corrects the bias of m, which starts at 0. A number that has always been 0 stays 0. The mean is over all steps, so
+    a reward of 1 at every hundredth step becomes 10 · rms. The first after a long time of zeros is scaled up the most:
+    the root mean square of its batch is at most rms / √(1 − d), 32 times the usual.
     """
 
     whole: Feature
@@ -57,7 +59,8 @@ class Normalised(eqx.Module):
     def factor(self) -> Float[Array, " n"]:
         """What each number is multiplied by now."""
         seen = self.mean_square > 0
-        return jnp.where(seen, self.rms * jnp.sqrt(self.weight / jnp.where(seen, self.mean_square, 1.0)), 0.0)
+        root = jnp.sqrt(jnp.where(seen, self.mean_square, 1.0))  # of the smallest number a root can still divide
+        return jnp.where(seen, self.rms * jnp.sqrt(self.weight) / root, 0.0)
 
     def padded(self, n: int) -> Normalised:
         """The same feature with n numbers; those added have no meaning. For a feature that `can_be_padded`."""

@@ -63,5 +63,6 @@ def _with_kernels(layers: Sequence[ConvSize], kernels: Sequence[int], name: str)
     if not kernels:
         return list(layers)
     if len(kernels) != len(layers):
-        raise ValueError(f"kernels must be {len(layers)} for the representation {name}, not {len(kernels)} numbers")
+        count = f"{len(layers)} convolution{'s' * (len(layers) > 1)}"
+        raise ValueError(f"the representation {name} has {count}, so kernels needs as many numbers, not {len(kernels)}")
     return [layer._replace(channels=n) for layer, n in zip(layers, kernels, strict=True)]

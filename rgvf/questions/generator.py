@@ -117,7 +117,10 @@ def action_values(
 def _random_layer(
     layer: int, n_actions: int, parents: Sequence[str], repeat: int, rng: np.random.Generator
 ) -> Iterator[tuple[str, int, str]]:
-    """Name, action and random parent of each node of a layer; all candidates are used where there are few."""
+    """Name, action and random parent of each node of a layer; all candidates are used where there are few.
+
+    Parents are drawn action by action while the nodes are taken, so what else is drawn meanwhile comes in between.
+    """
     count = min(repeat, len(parents))
     for action in range(n_actions):
         for i, parent in enumerate(rng.choice(len(parents), count, replace=False)):

@@ -72,14 +72,10 @@ class Comparison:
         return [game for game in self.games if agents and all(f"{game}.{agent}" in curves for agent in agents)]
 
     def final_returns(self, curves: ByVariant) -> dict[str, np.ndarray]:
-        """By agent, [games, seeds]; only of complete games in which the baseline scored at all."""
-        if self.baseline not in self.trained(curves):
-            return {}
-        games = [g for g in self.complete_games(curves) if curves[f"{g}.{self.baseline}"].final.mean() > 0]
-        if not games:
-            return {}
-        agents = self.trained(curves)
-        return {agent: np.stack([curves[f"{game}.{agent}"].final for game in games]) for agent in agents}
+        """By agent, [games, seeds], of the games in `by_game`."""
+        games = self.by_game(curves).values()
+        agents = self.trained(curves) if games else ()
+        return {agent: np.stack([of[agent] for of in games]) for agent in agents}
 
     def aggregate(self, scores: Mapping[str, np.ndarray]) -> dict[str, Aggregate]:
         """Of each agent, from its returns [games, seeds]."""
@@ -93,11 +89,13 @@ class Comparison:
         }
 
     def by_game(self, curves: ByVariant) -> ByGame:
-        """The final returns of each complete game, by agent."""
+        """The final returns by agent, of each complete game in which the baseline scored at all."""
         agents = self.trained(curves)
-        return {
-            game: {agent: curves[f"{game}.{agent}"].final for agent in agents} for game in self.complete_games(curves)
-        }
+        if self.baseline not in agents:
+            return {}
+        complete = self.complete_games(curves)
+        found = {game: {agent: curves[f"{game}.{agent}"].final for agent in agents} for game in complete}
+        return {game: of for game, of in found.items() if of[self.baseline].mean() > 0}
 
     def table(self, curves: ByVariant, aggregates: Mapping[str, Aggregate]) -> list[tuple[str, ...]]:
         """Mean ± standard error in each game, and the aggregate."""
@@ -111,7 +109,7 @@ class Comparison:
 
     def missing(self, curves: ByVariant) -> str:
         """Which games the aggregates are about, where they are not about all."""
-        games = self.complete_games(curves)
+        games = list(self.by_game(curves))
         return f"Only {', '.join(games)}." if 0 < len(games) < len(self.games) else ""
 
     def draw(self, curves: ByVariant, aggregates: Mapping[str, Aggregate], folder: Path) -> list[Path]:
@@ -189,19 +187,20 @@ def improves(
     agent: str,
     baseline: str,
     *,
+    games: Sequence[str],
     at_least: float,
     everywhere: float,
 ) -> Claim:
-    """A claim that an agent is so many times as good as the baseline over games and seeds, and nowhere much worse."""
+    """A claim that an agent is so many times as good as the baseline over all these games, and nowhere much worse."""
     check = (
         f"interquartile mean of {agent} at least {at_least:g} times that of {baseline}, with the 95 % bootstrap "
         f"interval of the ratio above 1; its mean return in each game at least {everywhere:g} times that of {baseline}"
     )
-    if agent not in found or baseline not in found or found[agent].seeds < 2:
+    if agent not in found or baseline not in found or found[agent].seeds < 2 or by_game.keys() != set(games):
         return Claim(claim, check, None)
     ratio = found[agent].mean / found[baseline].mean
     low, high = interval(found[agent].resampled / found[baseline].resampled)
-    games = {game: float(of[agent].mean() / of[baseline].mean()) for game, of in by_game.items()}
-    figures = {"ratio": ratio, "ratio, 95 % interval": [low, high], "ratio of mean returns by game": games}
-    holds = ratio >= at_least and low > 1 and min(games.values()) >= everywhere
+    ratios = {game: float(of[agent].mean() / of[baseline].mean()) for game, of in by_game.items()}
+    figures = {"ratio": ratio, "ratio, 95 % interval": [low, high], "ratio of mean returns by game": ratios}
+    holds = ratio >= at_least and low > 1 and min(ratios.values()) >= everywhere
     return Claim(claim, check, holds, figures)

@@ -89,7 +89,7 @@ def check(curves: Mapping[str, Curves]) -> Claim:
     how = f"on {' and '.join(SEARCH_GAMES)}, the mean of {CHOSEN} is at least 0.95 times the mean of the best fixed one"
     means = {variant: float(each.final.mean()) for variant, each in curves.items()}
     wanted = [f"{game}.{balance}" for game in SEARCH_GAMES for balance in (*FIXED, CHOSEN)]
-    if any(variant not in means for variant in wanted):
+    if any(variant not in means or len(curves[variant].values) < 2 for variant in wanted):
         return Claim(claim, how, None)
     best = {game: max(FIXED, key=lambda balance, g=game: means[f"{g}.{balance}"]) for game in SEARCH_GAMES}
     ratio = {game: means[f"{game}.{CHOSEN}"] / means[f"{game}.{best[game]}"] for game in SEARCH_GAMES}

@@ -109,8 +109,9 @@ class RewardStudy(RunsStudy):
         searched = {variant: each for variant, each in curves.items() if variant in SEARCH}
         compared = {variant: each for variant, each in curves.items() if variant not in SEARCH}
         if searched:
-            table = search_table(searched)
-            folder.write_json("search.json", {"table": table, "best": best(searched)}, indent=1)
+            finals = {variant: each.final.round(3).tolist() for variant, each in searched.items()}
+            measure = "return over the last tenth of training"
+            folder.write_json("search.json", {"y": measure, "variants": finals}, indent=1)
         if not compared:
             legend = "The search: return over the last tenth of training, mean ± standard error over seeds."
             return Conclusion(search_table(searched), [], [], legend, config.caution)
@@ -156,20 +157,20 @@ def _other_choices(searched: Mapping[str, Curves]) -> str:
 
 def check(found: Mapping[str, Aggregate], by_game: ByGame) -> list[Claim]:
     """Does a representation without any policy gradient beat A2C, and which kinds of questions does it take?"""
-    one = f"{ONE_NETWORK}{STOPPED}"
+    one, alone = f"{ONE_NETWORK}{STOPPED}", f"action-values{STOPPED}"
     pairs = [
         ("Random questions and action values, two tasks, outperform A2C.", COMBINATION, BASELINE),
         ("Random questions and action values, one network, outperform A2C.", one, BASELINE),
         ("They outperform random questions alone.", COMBINATION, f"rgvf{STOPPED}"),
-        ("They outperform action values alone.", COMBINATION, f"action-values{STOPPED}"),
-        ("Action values outperform multi-horizon values.", f"action-values{STOPPED}", f"mhvp{STOPPED}"),
+        ("They outperform action values alone.", COMBINATION, alone),
+        ("Action values, normalised, outperform multi-horizon values as published.", alone, f"mhvp{STOPPED}"),
         ("In the combination, conditions on actions matter.", COMBINATION, ABLATIONS[0]),
         ("In the combination, questions after actions matter.", COMBINATION, ABLATIONS[1]),
         ("In the combination, sequences of several actions matter.", COMBINATION, ABLATIONS[2]),
         ("End to end, the combination outperforms A2C.", TWO_TASKS, BASELINE),
     ]
     goal = "The goal: 1.3 times A2C over games and seeds, and no game below 0.95 times."
-    whole = improves(found, by_game, goal, COMBINATION, BASELINE, at_least=1.3, everywhere=0.95)
+    whole = improves(found, by_game, goal, COMBINATION, BASELINE, games=MINATAR_GAMES, at_least=1.3, everywhere=0.95)
     return [whole, *(outperforms(found, *pair, by_game=by_game) for pair in pairs)]
 
 

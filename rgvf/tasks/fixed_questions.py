@@ -74,9 +74,11 @@ class GivenQuestions(QuestionSettings):
         require(self, "positive", positive, "feature_scale")
 
     @classmethod
-    def of(cls, network: QuestionNetwork, feature_scale: float = 8.0) -> GivenQuestions:
+    def of(
+        cls, network: QuestionNetwork, feature_scale: float = 8.0, feature_rms: float | None = None
+    ) -> GivenQuestions:
         """The task of answering this network."""
-        return cls(network.to_json(), feature_scale)
+        return cls(network.to_json(), feature_scale, feature_rms=feature_rms)
 
     def make_network(self, spec: EnvironmentSpec, seed: int) -> QuestionNetwork:
         """The given network, with the environment's actions in the environment's order."""

@@ -20,7 +20,7 @@ from rgvf.spec import EnvironmentSpec
 from rgvf.tasks.answers import QuestionSettings
 
 MAX_SIZE = 100_000
-"""Of depth, repeat and features each."""
+"""Of depth, repeat, features and horizons each."""
 MAX_PREDICTIONS = 1_000_000
 
 
@@ -135,8 +135,8 @@ class ActionValues(QuestionSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(self, "between 0 and 100,000", lambda x: 0 <= x <= 100_000, "depth")
-        require(self, "between 1 and 100,000", lambda x: 1 <= x <= 100_000, "repeat", "horizons")
+        require(self, f"between 0 and {MAX_SIZE:,}", lambda x: 0 <= x <= MAX_SIZE, "depth")
+        require(self, f"between 1 and {MAX_SIZE:,}", lambda x: 1 <= x <= MAX_SIZE, "repeat", "horizons")
 
     def make_network(self, spec: EnvironmentSpec, seed: int) -> QuestionNetwork:
         """A random network about reward, over the environment's actions."""
@@ -169,10 +169,11 @@ class RandomAndActionValues(RandomQuestions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(self, "between 1 and 100,000", lambda x: 1 <= x <= 100_000, "horizons")
+        require(self, f"between 1 and {MAX_SIZE:,}", lambda x: 1 <= x <= MAX_SIZE, "horizons")
 
     def make_network(self, spec: EnvironmentSpec, seed: int) -> QuestionNetwork:
         """The networks of the tasks `rgvf` and `action-values`, side by side."""
+        _check_size(self.features + self.horizons + 2 * self.depth * self.repeat * len(spec.actions))
         reward = ActionValues(depth=self.depth, repeat=self.repeat, horizons=self.horizons)
         return union({"random": super().make_network(spec, seed), "reward": reward.make_network(spec, seed)})
 

@@ -127,3 +127,11 @@ def test_names():
         find_minatar("brekout")
     with pytest.raises(ValueError, match="sticky"):
         MinAtar("Breakout", sticky=2.0)
+
+
+def test_a_step_of_seaquest_gives_a_state_like_the_first():
+    """Of the same types to the letter; otherwise a program that plays it is compiled twice."""
+    game, key = MinAtar("Seaquest"), jax.random.key(0)
+    state, _ = jax.eval_shape(game.reset, key)
+    after, _ = jax.eval_shape(game.step, state, jnp.int32(0), key)
+    assert jax.tree.map(str, state) == jax.tree.map(str, after)

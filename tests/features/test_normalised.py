@@ -1,5 +1,6 @@
 """Features brought to one root mean square."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -47,9 +48,18 @@ def test_the_first_batch_has_the_wanted_size_at_once():
 def test_what_has_always_been_zero_stays_zero():
     feature, values = Normalised(Reward(), 8.0).observe(jnp.zeros((2, 2, 1)), jnp.ones((2, 2), bool))
     assert not np.any(values)
+    feature = eqx.tree_at(lambda f: f.weight, feature, jnp.float32(1.0))  # as after a long time without reward
     feature, values = feature.observe(jnp.full((2, 2, 1), 5.0), jnp.ones((2, 2), bool))
-    assert np.isfinite(values).all()
-    assert np.all(values > 8.0)
+    np.testing.assert_allclose(values, 8.0 / np.sqrt(1 - 0.999), rtol=1e-3)  # the most that a batch can have
+
+
+def test_the_smallest_mean_square_does_not_overflow():
+    """Long after the last reward, the mean square is the smallest number that there is."""
+    feature, _ = Normalised(Reward(), 8.0).observe(jnp.ones((1, 1, 1)), jnp.ones((1, 1), bool))
+    for tiny in (1e-38, 1e-44):  # which a CPU takes for 0, a GPU does not
+        old = eqx.tree_at(lambda f: (f.mean_square, f.weight), feature, (jnp.full(1, tiny), jnp.float32(1.0)))
+        assert np.isfinite(old.factor).all()
+    assert np.isfinite(np.float32(8.0) * np.sqrt(np.float32(1.0)) / np.sqrt(np.float32(1e-44)))
 
 
 def test_it_is_called_like_any_feature():

@@ -129,13 +129,33 @@ def test_nothing_is_claimed_of_what_was_not_run():
     assert {claim.holds for claim in check({}, {})} == {None}
 
 
+@pytest.mark.parametrize("level", [None, 0.0], ids=["a game is missing", "A2C has nothing in a game"])
+def test_the_goal_needs_all_games(level):
+    curves = {
+        f"{game}.{agent}": Curves([1], np.linspace(1, 2, 10)[:, None] * (3 if agent == COMBINATION else 1))
+        for game in GAMES
+        for agent in AGENTS
+    }
+    for agent in AGENTS:
+        if level is None:
+            del curves[f"Freeway.{agent}"]
+        else:
+            curves[f"Freeway.{agent}"] = Curves([1], np.full((10, 1), level))
+    comparison = STUDY.comparison
+    found, by_game = comparison.aggregate(comparison.final_returns(curves)), comparison.by_game(curves)
+    goal, against_a2c, *_ = check(found, by_game)
+    assert goal.holds is None
+    assert against_a2c.holds
+    assert comparison.missing(curves) == "Only Asterix, Breakout, Seaquest, SpaceInvaders."
+
+
 @pytest.mark.slow
 def test_a_small_part_of_it(tmp_path):
     config = RewardConfig(seeds=2, search_seeds=1, frames=640, points=2, checkpoints=1)
     some = ("search.Breakout.a2c.narrow-0.001", "Breakout.a2c", f"Breakout.{COMBINATION}")
     conclusion = run_study(STUDY, config, tmp_path, some)
     assert [row[0] for row in conclusion.table] == ["agent", "a2c", COMBINATION]
-    assert json.loads((tmp_path / "search.json").read_text())["best"] == {}
+    assert list(json.loads((tmp_path / "search.json").read_text())["variants"]) == ["search.Breakout.a2c.narrow-0.001"]
     again = run_study(STUDY, config, tmp_path, some)  # both numbers of seeds are found complete
     assert again.table == conclusion.table
     assert isinstance(config, RunsConfig)
