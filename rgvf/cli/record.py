@@ -96,11 +96,18 @@ def _record(options: _Options) -> None:
 
 def _notes(config: RunConfig) -> list[str]:
     """What the legend of a film does not say."""
+    from rgvf.tasks import QuestionSettings
+
     rewards = config.rewards
     changed = [f"scaled by {rewards.scale:g}"] * (rewards.scale != 1) + [f"clipped to ±{rewards.clip:g}"] * (
         rewards.clip > 0
     )
     notes = [f"Rewards are {' and '.join(changed)} in all values and answers, not in the return."] * bool(changed)
+    notes += [
+        f"The features of {task.name} are brought to a root mean square of {task.feature_rms:g}."
+        for task in config.agent.auxiliary
+        if isinstance(task, QuestionSettings) and task.feature_rms is not None
+    ]
     return [*notes, "Where a game is cut off, the agent's own answer stands for what would have followed."]
 
 

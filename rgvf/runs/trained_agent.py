@@ -73,7 +73,10 @@ class TrainedAgent:
     def answer(
         self, observation: Shaped[Any, "*batch *observation"], task: str | None = None
     ) -> Float[Array, "*batch n"]:
-        """The answers to the question network of a task, in the order of its predictions."""
+        """The answers to the question network of a task, in the order of its predictions.
+
+        Rewards count as in training, scaled and clipped, and features of a task with `feature_rms` in that unit.
+        """
         if not self.networks:
             raise ValueError(f"the agent {self.config.agent.name} has no question network")
         if task is None and len(self.networks) == 1:
