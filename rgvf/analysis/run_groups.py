@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -85,19 +85,40 @@ class RunGroup:
         ]
 
 
-def read_runs(folders: Sequence[Path]) -> list[RunGroup]:
+class NoRunsError(UserError):
+    """A folder holds no runs, or none with metrics."""
+
+
+def read_runs(folders: Sequence[Path], say: Callable[[str], object] = lambda sentence: None) -> list[RunGroup]:
     """The runs in these folders, in groups. A folder may be that of a run, or hold runs, such as a study's.
 
+    Args:
+        say: gets a sentence about each folder that is left out, because it holds no runs and others do.
+
     Raises:
-        UserError: a folder is missing, holds no runs, or a run has no metrics yet; a run is given twice.
+        UserError: a folder is missing, none has a run with metrics, or a run is given twice.
     """
-    alike: dict[tuple[str, str], list[tuple[Path, dict[str, Any]]]] = {}
+    runs: list[Path] = []
+    without: list[NoRunsError] = []
     for folder in folders:
-        for path in _runs_in(folder):
-            settings = flat_settings(_read_config(path))
-            key = str(settings["env"]), settings["agent"] + STOPPED * bool(settings.get("stop_gradient"))
-            compared = {name: value for name, value in settings.items() if name not in _NO_SETTINGS}
-            alike.setdefault(key, []).append((path, compared))
+        try:
+            runs += _runs_in(folder)
+        except NoRunsError as error:
+            without.append(error)
+    if without and not runs:
+        raise without[0]
+    for error in without:
+        say(f"Left out: {error}.")
+    return _grouped(runs)
+
+
+def _grouped(paths: Sequence[Path]) -> list[RunGroup]:
+    alike: dict[tuple[str, str], list[tuple[Path, dict[str, Any]]]] = {}
+    for path in paths:
+        settings = flat_settings(_read_config(path))
+        key = str(settings["env"]), settings["agent"] + STOPPED * bool(settings.get("stop_gradient"))
+        compared = {name: value for name, value in settings.items() if name not in _NO_SETTINGS}
+        alike.setdefault(key, []).append((path, compared))
     groups: dict[str, RunGroup] = {}
     for (env, agent), runs in alike.items():
         shared = set.intersection(*(set(settings) for _, settings in runs))  # newer settings do not tell apart
@@ -120,7 +141,8 @@ def with_metric(groups: Sequence[RunGroup], metric: str) -> tuple[list[RunGroup]
     if metric not in known:
         raise ValueError(unknown("metric", metric, known))
     if not found:
-        raise ValueError(f"none of these runs has a value of {metric}")
+        hint = "; no episode has ended yet" * (metric in ("return", "length"))
+        raise ValueError(f"none of these runs has a value of {metric}{hint}")
     without = [group.label for group in groups if group not in found]
     return found, [f"Without {metric}, so left out: {', '.join(without)}."] * bool(without)
 
@@ -136,15 +158,15 @@ def _runs_in(folder: Path) -> list[Path]:
         raise UserError(f"{folder} is a file, not the folder of a run")
     if "env" in _config(folder):
         if not _has_metrics(folder):
-            raise UserError(f"{folder} has no metrics yet")
+            raise NoRunsError(f"{folder} has no metrics yet")
         return [folder]
     inside = folder / "agents" if (folder / "agents").is_dir() else folder
     runs = [path for path in sorted(inside.iterdir()) if path.is_dir() and "env" in _config(path)]
     if not runs:
-        raise UserError(f"{folder} holds no runs: neither it nor a folder in it has the config.json of one")
+        raise NoRunsError(f"{folder} holds no runs: neither it nor a folder in it has the config.json of one")
     begun = [path for path in runs if _has_metrics(path)]
     if not begun:
-        raise UserError(f"the runs in {folder} have no metrics yet")
+        raise NoRunsError(f"the runs in {folder} have no metrics yet")
     return begun
 
 

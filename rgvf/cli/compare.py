@@ -38,7 +38,7 @@ def _compare(options: _Options) -> None:
     from rgvf.analysis.tables import compare_evaluations, compare_training
     from rgvf.cli.tables import make_console, print_table
 
-    groups = read_runs(options.runs)
+    groups = read_runs(options.runs, print)
     table = compare_evaluations(groups) if options.evaluation else compare_training(groups, options.metric)
     console = make_console()
     print_table(console, table.rows)

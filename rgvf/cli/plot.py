@@ -40,7 +40,7 @@ def _plot(options: _Options) -> None:
     from rgvf.analysis.run_groups import with_metric
 
     paths = _files(options.out)
-    groups, notes = with_metric(read_runs(options.runs), options.metric)
+    groups, notes = with_metric(read_runs(options.runs, print), options.metric)
     looks = styles({group.label: group.agent for group in groups})
     panels: dict[str, list[Line]] = {}
     for group in groups:

@@ -86,7 +86,7 @@ def _record(options: _Options) -> None:
         patches = tuple({patch for name in each.features if (patch := patch_of(name, agent.spec)) is not None})
         answers = game.answers[each.task][:, each.node]
         curves.append(Curve(each.title, answers, happened if dots is None else None, dots, patches))
-    title = f"{agent.config.env}, {agent.config.agent.name}"
+    title = f"{agent.config.env}, {agent.config.agent.label}"
     game_shown = (title, game.screens, game.policy, agent.spec.actions, game.action, game.reward)
     film = Film(*game_shown, curves, _notes(agent.config))
     with bar(f"writing {out}") as report:
@@ -96,18 +96,13 @@ def _record(options: _Options) -> None:
 
 def _notes(config: RunConfig) -> list[str]:
     """What the legend of a film does not say."""
-    from rgvf.tasks import QuestionSettings
-
     rewards = config.rewards
     changed = [f"scaled by {rewards.scale:g}"] * (rewards.scale != 1) + [f"clipped to ±{rewards.clip:g}"] * (
         rewards.clip > 0
     )
     notes = [f"Rewards are {' and '.join(changed)} in all values and answers, not in the return."] * bool(changed)
-    notes += [
-        f"The features of {task.name} are brought to a root mean square of {task.feature_rms:g}."
-        for task in config.agent.auxiliary
-        if isinstance(task, QuestionSettings) and task.feature_rms is not None
-    ]
+    sizes = {task.name: getattr(task, "feature_rms", None) for task in config.agent.auxiliary}
+    notes += [f"Features of {task} have a root mean square of {size:g}." for task, size in sizes.items() if size]
     return [*notes, "Where a game is cut off, the agent's own answer stands for what would have followed."]
 
 

@@ -120,6 +120,8 @@ class RunConfig:
         data = json.loads(text)
         if isinstance(data, Mapping) and "format" not in data and "env" in data:
             raise ValueError("it was made by rgvf 0.1, and this version cannot resume or load it")
+        if isinstance(data, Mapping) and "study" in data:
+            raise ValueError("it is the folder of a study; its runs, if it has any, are in the folder agents inside")
         if not isinstance(data, Mapping) or data.get("format") != FORMAT:
             raise ValueError(f"config.json is not of format {FORMAT}")
         _check_imports(data.get("env"), data.get("imports"))

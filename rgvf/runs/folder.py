@@ -46,7 +46,7 @@ class RunFolder:
             if path.exists() and not _has_no_run_yet(path):
                 if (path / "config.json").exists():
                     again = config.command("train --resume", path)
-                    raise RunError(f"{path} holds a run already; {again} continues it, --out DIR starts another")
+                    raise RunError(f"{path} holds a run already; {again} continues it, another --out starts anew")
                 raise RunError(f"{path} is not empty; choose another folder with --out DIR")
             (path / "checkpoints").mkdir(parents=True, exist_ok=True)
             folder = cls(path, provenance())

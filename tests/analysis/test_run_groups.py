@@ -149,3 +149,14 @@ def test_runs_without_a_metric_are_named(tmp_path):
     assert with_metric(groups, "return") == (groups[:1], ["Without return, so left out: rgvf."])
     with pytest.raises(ValueError, match="none of these runs has a value of return"):
         with_metric(groups[1:], "return")
+
+
+def test_folders_without_runs_are_left_out_beside_others(tmp_path):
+    """Such as a study of the grid world among runs/*."""
+    make_run(tmp_path / "run", [[1.0, 2.0]], "a2c")
+    (tmp_path / "study").mkdir()
+    said = []
+    (group,) = read_runs([tmp_path / "run", tmp_path / "study"], said.append)
+    assert group.label == "a2c"
+    assert len(said) == 1
+    assert said[0].startswith(f"Left out: {tmp_path / 'study'} holds no runs")

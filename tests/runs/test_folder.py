@@ -221,7 +221,7 @@ def test_what_cannot_be_made_shows_before_anything_is_written(tmp_path):
 
 
 def test_a_new_run_never_overwrites_anything(minatar, tmp_path):
-    with pytest.raises(RunError, match="already; rgvf train --resume .* continues it, --out DIR starts another"):
+    with pytest.raises(RunError, match="already; rgvf train --resume .* continues it, another --out starts anew"):
         train(MINATAR, minatar, progress=False)
     for name in ("thesis.txt", "questions.json"):  # the second may be the user's, where no run has been
         (tmp_path / name).mkdir()
