@@ -61,7 +61,7 @@ def test_the_front_has_a_page_of_the_reference():
 
 
 def test_every_page_is_in_the_menu():
-    listed = set(re.findall(r"^\s+- ([\w/-]+\.md)$", SETTINGS, re.MULTILINE))
+    listed = set(re.findall(r"^\s+- (?:\w+: )?([\w/-]+\.md)$", SETTINGS, re.MULTILINE))
     pages = {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")}
     pages |= {f"{path.stem}.md" for path in DOCS.glob("*.ipynb")}
     assert listed == pages
