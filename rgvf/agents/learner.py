@@ -43,7 +43,7 @@ class Agent(NamedTuple):
     """What each task carries along and does not train."""
     optimiser_states: dict[str, optax.OptState]
     balance: BalanceState | None = None
-    """Where the balance between auxiliary tasks is learned: what is known of it."""
+    """The learned balance between auxiliary tasks, if there is one."""
 
 
 @dataclass(frozen=True)

@@ -48,8 +48,8 @@ class Suite:
     """The full name of an environment from what the user wrote; ValueError where there is none."""
     options: tuple[str, ...] = ()
     """Options that its environments take."""
-    is_default: bool = True
-    """Not only there to compare with; so it is suggested to who writes a name without a suite."""
+    is_suggested: bool = True
+    """Its environments are suggested for names without a suite."""
 
 
 SUITES = {
@@ -61,7 +61,7 @@ SUITES = {
     "minatar-pgx": Suite(
         *("minatar", "PgxMinAtar", True, "minatar", lambda: MINATAR_GAMES, find_minatar),
         options=("sticky",),
-        is_default=False,
+        is_suggested=False,
     ),
     "gym": Suite("gymnasium", "GymGame", False, "gym", _gymnasium_ids, options=("render",)),
 }
@@ -84,7 +84,7 @@ def _alike(name: str) -> list[str]:
     """What someone may mean who writes a name without its suite: gym/CartPole-v1 for CartPole-v1."""
     by_key: dict[str, dict[str, str]] = {}
     for suite, each in SUITES.items():
-        for known in each.names() if each.is_default else ():
+        for known in each.names() if each.is_suggested else ():
             same = by_key.setdefault(_key(known), {})
             same[suite] = same[suite] if same.get(suite) == f"{suite}/{name}" else f"{suite}/{known}"  # or the newest
     near = difflib.get_close_matches(_key(name), by_key, n=1, cutoff=0.8)

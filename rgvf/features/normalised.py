@@ -59,7 +59,7 @@ class Normalised(eqx.Module):
     def factor(self) -> Float[Array, " n"]:
         """What each number is multiplied by now."""
         seen = self.mean_square > 0
-        root = jnp.sqrt(jnp.where(seen, self.mean_square, 1.0))  # of the smallest number a root can still divide
+        root = jnp.sqrt(jnp.where(seen, self.mean_square, 1.0))  # 1 / m itself would overflow for the smallest m
         return jnp.where(seen, self.rms * jnp.sqrt(self.weight) / root, 0.0)
 
     def padded(self, n: int) -> Normalised:

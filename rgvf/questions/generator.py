@@ -45,11 +45,7 @@ def random_network(
     feature_names, action_names = names_of("feature node", features, "f"), names_of("action", actions)
     _check(discount, depth, repeat, feature_names, action_names)
     rng = np.random.default_rng(seed)
-    predictions: dict[str, int | None] = {}
-    edges: list[Edge] = []
-    for k, feature in enumerate(feature_names):
-        predictions[f"0.{k}"] = None
-        edges += [(f"0.{k}", feature, 1.0), (f"0.{k}", f"0.{k}", discount)]
+    predictions, edges = _sums([(feature, discount) for feature in feature_names])
     parents = [*feature_names, *predictions]
     for layer in range(1, depth + 1):
         if repeat > len(parents) and not cap_repeat:
@@ -99,11 +95,7 @@ def action_values(
     for discount in discounts:
         _check(discount, depth, repeat, [feature], action_names)
     rng = np.random.default_rng(seed)
-    predictions: dict[str, int | None] = {}
-    edges: list[Edge] = []
-    for k, discount in enumerate(discounts):
-        predictions[f"0.{k}"] = None
-        edges += [(f"0.{k}", feature, 1.0), (f"0.{k}", f"0.{k}", discount)]
+    predictions, edges = _sums([(feature, discount) for discount in discounts])
     parents = list(predictions)
     for layer in range(1, depth + 1):
         nodes = list(_random_layer(layer, len(action_names), parents, repeat, rng))
@@ -112,6 +104,16 @@ def action_values(
             predictions[name] = action
         parents = [name for name, _, _ in nodes]
     return QuestionNetwork([feature], predictions, edges, action_names)
+
+
+def _sums(asked: Sequence[tuple[str, float]]) -> tuple[dict[str, int | None], list[Edge]]:
+    """Layer 0: the discounted sum of each feature with each discount, as nodes without a condition and their edges."""
+    predictions: dict[str, int | None] = {}
+    edges: list[Edge] = []
+    for k, (feature, discount) in enumerate(asked):
+        predictions[f"0.{k}"] = None
+        edges += [(f"0.{k}", feature, 1.0), (f"0.{k}", f"0.{k}", discount)]
+    return predictions, edges
 
 
 def _random_layer(
