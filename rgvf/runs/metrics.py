@@ -10,6 +10,9 @@ import numpy as np
 
 from rgvf.loops import MAX_SCORES, MetricsOfUpdates, PerSeed, Progress
 
+MAY_LACK = "relative_error"
+"""Ends the names of metrics that are NaN where an update gives them no value."""
+
 
 class RunningMetrics:
     """Means since the last report, and the last games of each seed. All of it goes into checkpoints."""
@@ -24,7 +27,7 @@ class RunningMetrics:
         self._without: dict[str, np.ndarray] = {}  # updates that gave no value, where there were any
         self._pending: list[Progress] = []
         self.first_bad: tuple[str, int, float] | None = None
-        """Name, seed and value of the first metric that is not finite. NaN is no value, but a loss always has one."""
+        """Name, seed and value of the first metric that is not finite, but for those that may lack a value."""
 
     def add(self, progress: Progress) -> None:
         """Add some updates. Losses stay on the device until they are needed."""
@@ -54,7 +57,7 @@ class RunningMetrics:
         for order, (name, values) in enumerate(by_name.items()):
             each = values.reshape(len(self.seeds), -1)[:, :updates]
             is_loss = name.endswith("loss")
-            is_wrong = ~np.isfinite(each) if is_loss else np.isinf(each)
+            is_wrong = np.isinf(each) if name.endswith(MAY_LACK) else ~np.isfinite(each)
             wrong = np.argwhere(is_wrong.T)  # by update, then by seed
             if len(wrong):
                 update, seed = wrong[0].tolist()

@@ -73,21 +73,23 @@ def updates(**metrics):
 
 def test_what_has_no_value_is_not_a_number_in_the_log():
     metrics = RunningMetrics([0])
-    metrics.add(updates(loss=[1.0, 3.0], error=[np.nan, 0.5], other=[np.nan, np.nan]))
+    metrics.add(updates(loss=[1.0, 3.0], relative_error=[np.nan, 0.5], other_relative_error=[np.nan, np.nan]))
     restored = RunningMetrics([0])
     restored.restore(json.loads(json.dumps(metrics.to_json(), allow_nan=False)))
     for each in (metrics, restored):
         (line,) = each.report()
-        assert (line["loss"], line["error"], line["other"]) == (2.0, 0.5, None)
+        assert (line["loss"], line["relative_error"], line["other_relative_error"]) == (2.0, 0.5, None)
         assert each.first_bad is None
-    metrics.add(updates(loss=[1.0], error=[1.5], other=[2.5]))
-    assert metrics.report()[0]["other"] == 2.5
+    metrics.add(updates(loss=[1.0], relative_error=[1.5], other_relative_error=[2.5]))
+    assert metrics.report()[0]["other_relative_error"] == 2.5
 
 
-@pytest.mark.parametrize("bad", [{"loss": np.nan}, {"loss": np.inf}, {"error": np.inf}])
-def test_a_loss_always_has_a_value_and_nothing_may_be_infinite(bad):
+@pytest.mark.parametrize(
+    "bad", [{"loss": np.nan}, {"loss": np.inf}, {"relative_error": np.inf}, {"gradient_norm": np.nan}]
+)
+def test_only_relative_errors_may_lack_a_value_and_nothing_may_be_infinite(bad):
     metrics = RunningMetrics([0])
-    metrics.add(updates(**{name: [value] for name, value in ({"loss": 1.0, "error": 1.0} | bad).items()}))
+    metrics.add(updates(**{name: [value] for name, value in ({"loss": 1.0, "relative_error": 1.0} | bad).items()}))
     metrics.report()
     assert metrics.first_bad is not None
     assert metrics.first_bad[0] in bad
