@@ -106,11 +106,11 @@ def action_values(
     return QuestionNetwork([feature], predictions, edges, action_names)
 
 
-def _sums(asked: Sequence[tuple[str, float]]) -> tuple[dict[str, int | None], list[Edge]]:
-    """Layer 0: the discounted sum of each feature with each discount, as nodes without a condition and their edges."""
+def _sums(pairs: Sequence[tuple[str, float]]) -> tuple[dict[str, int | None], list[Edge]]:
+    """Layer 0: a discounted sum for each pair of feature and discount, as nodes without a condition and their edges."""
     predictions: dict[str, int | None] = {}
     edges: list[Edge] = []
-    for k, (feature, discount) in enumerate(asked):
+    for k, (feature, discount) in enumerate(pairs):
         predictions[f"0.{k}"] = None
         edges += [(f"0.{k}", feature, 1.0), (f"0.{k}", f"0.{k}", discount)]
     return predictions, edges
