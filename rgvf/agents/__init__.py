@@ -1,6 +1,6 @@
 """Agents: a representation, the tasks that learn from it, and the one update that trains both."""
 
-from rgvf.agents.balance import Balance, BalanceState
+from rgvf.agents.balance import Balance
 from rgvf.agents.build import actor_of, make_learner, make_networks, sample_actions
 from rgvf.agents.config import MAIN, STOPPED, AgentConfig
 from rgvf.agents.learner import REPRESENTATION, Agent, Learner, OptimisedTask
@@ -13,7 +13,6 @@ __all__ = [
     "Agent",
     "AgentConfig",
     "Balance",
-    "BalanceState",
     "Learner",
     "OptimisedTask",
     "actor_of",

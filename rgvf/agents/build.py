@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import jax
 from jaxtyping import Array, Int, Key, Shaped
 
-from rgvf.agents.balance import Balance
 from rgvf.agents.config import MAIN, AgentConfig
 from rgvf.agents.learner import REPRESENTATION, Agent, Learner, OptimisedTask
 from rgvf.agents.optimisers import auxiliary_optimiser, main_optimiser
@@ -45,8 +44,8 @@ def make_learner(
         optimiser = auxiliary_optimiser(c * config.learning_rate, config.rms_decay, config.rms_epsilon)
         tasks.append(OptimisedTask(settings.name, task, optimiser))
     sizes = Sizes(config.kernels, config.dense)
-    balance = Balance(config.balance_rate) if config.balance_rate else None
-    return Learner(lambda key: make_representation(config.representation, spec, key, sizes), tasks, balance)
+    balanced = config.question_tasks if config.learn_balance else ()
+    return Learner(lambda key: make_representation(config.representation, spec, key, sizes), tasks, balanced)
 
 
 def actor_of(agent: Agent) -> Agent:

@@ -42,8 +42,9 @@ class AgentConfig:
     """Largest global norm of the main task's gradient; larger gradients are scaled down."""
     c: tuple[float, ...] = (1.0,)
     """Mixing coefficient: multiplies the learning rate of an auxiliary task. One for all tasks, or one for each."""
-    balance_rate: float = 0.0
-    """Rate at which the weights of several auxiliary tasks are learned, by a meta-gradient; 0: they keep theirs."""
+    learn_balance: bool = False
+    """Learn how much each of several auxiliary tasks weighs in the updates of the representation: as much as its
+    questions can be answered."""
     representation: str = "auto"
     """Network of the representation. conv: the paper's, for images from 36×36; small-conv: for smaller images; mlp:
     two layers of 64 units; auto: chosen by the shape of observations."""
@@ -74,9 +75,9 @@ class AgentConfig:
         each = f"between 1 and {MAX_UNITS:,} each"
         require(self, each, lambda sizes: all(1 <= x <= MAX_UNITS for x in sizes), "kernels", "dense")
         require(self, "in [0, 1)", lambda x: 0 <= x < 1, "rms_decay")
-        require(self, "between 0 and 1", lambda x: 0 <= x <= 1, "balance_rate")
-        if self.balance_rate and len(names) < 2:
-            raise ValueError(f"balance_rate is for several auxiliary tasks, and {self.name} has {len(names)}")
+        if self.learn_balance and len(self.question_tasks) < 2:
+            count = len(self.question_tasks)
+            raise ValueError(f"learn_balance is for several tasks that answer questions, and {self.name} has {count}")
         require(self, "positive", positive, "learning_rate", "rms_epsilon", "clip_norm")
 
     @property
@@ -115,9 +116,9 @@ class AgentConfig:
 
         The rest they carry as arrays: learning rates, question networks and features.
         """
-        plain = {"learning_rate": 1.0, "c": (1.0,), "tasks": "a2c", "stop_gradient": False, "balance_rate": 0.0}
+        plain = {"learning_rate": 1.0, "c": (1.0,), "tasks": "a2c", "stop_gradient": False, "learn_balance": False}
         settings = [each.name if _carries_its_settings(each) else each for each in self.auxiliary]
-        return dataclasses.replace(self, **plain), self.stop_gradient, self.balance_rate, tuple(settings)
+        return dataclasses.replace(self, **plain), self.stop_gradient, self.learn_balance, tuple(settings)
 
     def to_data(self) -> dict[str, Any]:
         """The configuration as JSON can hold it."""

@@ -15,9 +15,9 @@ import jax
 import optax
 from jaxtyping import Array, Float, Key
 
-from rgvf.agents.balance import Balance, BalanceState
+from rgvf.agents.balance import Balance
 from rgvf.networks import Representation
-from rgvf.tasks import Metrics, Task, View
+from rgvf.tasks import RELATIVE_ERROR, Metrics, Task, View
 from rgvf.trajectory import Trajectory
 
 REPRESENTATION = "representation"
@@ -42,7 +42,7 @@ class Agent(NamedTuple):
     task_states: dict[str, Any]
     """What each task carries along and does not train."""
     optimiser_states: dict[str, optax.OptState]
-    balance: BalanceState | None = None
+    balance: Balance | None = None
     """The learned balance between auxiliary tasks, if there is one."""
 
 
@@ -52,8 +52,8 @@ class Learner:
 
     representation: Callable[[Key[Array, ""]], Representation]
     tasks: Sequence[OptimisedTask]
-    balance: Balance | None = None
-    """Learns how much each task but the first weighs in the updates of the representation."""
+    balanced: tuple[str, ...] = ()
+    """Tasks whose weights in the updates of the representation are learned."""
 
     def init(self, key: Key[Array, ""]) -> Agent:
         """A new agent."""
@@ -64,9 +64,7 @@ class Learner:
         for each, task_key in zip(self.tasks, keys[1:], strict=True):
             modules[each.name], task_states[each.name] = each.task.init(task_key, representation)
         optimiser_states = {t.name: t.optimiser.init(_parameters(_touched(t, modules))) for t in self.tasks}
-        names = tuple(each.name for each in self.tasks[1:])
-        balance = self.balance.init(names, representation) if self.balance else None
-        return Agent(modules, task_states, optimiser_states, balance)
+        return Agent(modules, task_states, optimiser_states, Balance.of(self.balanced) if self.balanced else None)
 
     def update(self, agent: Agent, trajectory: Trajectory, key: Key[Array, ""]) -> tuple[Agent, Metrics]:
         """Learn from one batch of experience.
@@ -90,12 +88,6 @@ class Learner:
             The next agent, and numbers to log by "TASK/NAME".
         """
         metrics: Metrics = {}
-        if self.balance is not None and agent.balance is not None:
-            key, main_key = jax.random.split(key)
-            gradient = _gradient_by_representation(self.tasks[0], agent, trajectory, main_key)
-            balance = self.balance.learn(agent.balance, gradient)
-            agent = agent._replace(balance=balance)
-            metrics |= {f"{name}/weight": weight for name, weight in balance.weights.items()}
         for group in group_by_pass(self.tasks):
             key, group_key = jax.random.split(key)
             agent, group_metrics = _update_group(group, agent, trajectory, group_key)
@@ -148,20 +140,12 @@ def _update_group(
             updates, new_optimiser_states[each.name] = each.optimiser.update(
                 _touched(each, gradients), agent.optimiser_states[each.name], _parameters(touched)
             )
-        if balance is not None and each.name in balance.last_step:
-            balance, updates[REPRESENTATION] = balance.weigh(each.name, updates[REPRESENTATION])
+        if balance is not None and each.name in balance.error:
+            balance = balance.observe(each.name, metrics[f"{each.name}/{RELATIVE_ERROR}"])
+            updates[REPRESENTATION] = balance.weigh(each.name, updates[REPRESENTATION])
+            metrics[f"{each.name}/weight"] = balance.weights[each.name]
         new_modules |= eqx.apply_updates(touched, updates)
     return Agent(new_modules, agent.task_states | task_states, new_optimiser_states, balance), metrics
-
-
-def _gradient_by_representation(each: OptimisedTask, agent: Agent, trajectory: Trajectory, key: Key[Array, ""]) -> Any:
-    """The gradient of a task's loss by the representation, whether the task trains it or not."""
-
-    def loss(representation: Representation) -> Float[Array, ""]:
-        view = View(trajectory, representation, representation.unroll(trajectory))
-        return each.task.loss(agent.modules[each.name], agent.task_states[each.name], view, key)[0]
-
-    return eqx.filter_grad(loss)(agent.modules[REPRESENTATION])
 
 
 def _touched(each: OptimisedTask, modules: dict[str, Any]) -> dict[str, Any]:

@@ -143,16 +143,19 @@ class DeviceLoop:
     ) -> tuple[Actors, Trajectory, Bool[Array, "T B"]]:
         """Let the policy act for a segment; the last result says which steps ended an episode."""
 
-        def one_step(actors: Actors, key: Key[Array, ""]) -> tuple[Actors, tuple[Any, ...]]:
+        def keys_of_step(key: Key[Array, ""]) -> tuple[Key[Array, ""], Key[Array, " B"]]:
             policy_key, environment_key = jax.random.split(key)
+            return policy_key, jax.random.split(environment_key, self.actors)
+
+        def one_step(actors: Actors, keys: tuple[Key[Array, ""], Key[Array, " B"]]) -> tuple[Actors, tuple[Any, ...]]:
+            policy_key, each = keys
             action = self.policy(agent, actors.observation, policy_key)
-            keys = jax.random.split(environment_key, self.actors)
-            state, step = jax.vmap(partial(step_or_reset, self.environment))(actors.state, actors.ended, action, keys)
+            state, step = jax.vmap(partial(step_or_reset, self.environment))(actors.state, actors.ended, action, each)
             following = Actors(state, step.observation, first=actors.ended, ended=step.terminal | step.truncated)
             return following, (actors.observation, action, step.reward, step.terminal, actors.first, following.ended)
 
         last, (observation, action, reward, terminal, first, over) = jax.lax.scan(
-            one_step, actors, jax.random.split(key, self.steps)
+            one_step, actors, jax.vmap(keys_of_step)(jax.random.split(key, self.steps))
         )
         observation = jnp.concatenate([observation, last.observation[None]])
         first = jnp.concatenate([first, last.first[None]])

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 
 from rgvf.loops import MAX_SCORES, MetricsOfUpdates, PerSeed, Progress
-
-MAY_LACK = "relative_error"
-"""Ends the names of metrics that are NaN where an update gives them no value."""
+from rgvf.tasks import RELATIVE_ERROR
 
 
 class RunningMetrics:
@@ -57,7 +55,7 @@ class RunningMetrics:
         for order, (name, values) in enumerate(by_name.items()):
             each = values.reshape(len(self.seeds), -1)[:, :updates]
             is_loss = name.endswith("loss")
-            is_wrong = np.isinf(each) if name.endswith(MAY_LACK) else ~np.isfinite(each)
+            is_wrong = np.isinf(each) if name.endswith(RELATIVE_ERROR) else ~np.isfinite(each)
             wrong = np.argwhere(is_wrong.T)  # by update, then by seed
             if len(wrong):
                 update, seed = wrong[0].tolist()

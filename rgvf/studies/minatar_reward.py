@@ -23,12 +23,12 @@ from rgvf.studies.reward_agents import (
     COMBINATION,
     ONE_NETWORK,
     SEARCHED,
-    SETTINGS,
     SIZES,
     TWO_TASKS,
     Setting,
     agent_config,
     score,
+    settings_of,
 )
 from rgvf.studies.runs import LEGEND, RunsConfig, RunsStudy
 
@@ -41,7 +41,7 @@ SEARCH: Mapping[str, tuple[str, str, Setting]] = {
     for game in SEARCH_GAMES
     for size in SIZES
     for agent in SEARCHED
-    for setting in SETTINGS
+    for setting in settings_of(agent)
     if setting.size == size
 }
 """Game, agent and setting of each variant of the search."""
@@ -130,19 +130,21 @@ def best(curves: Mapping[str, Curves]) -> dict[str, Setting]:
     finals = {SEARCH[variant]: float(each.final.mean()) for variant, each in curves.items()}
     chosen: dict[str, Setting] = {}
     for agent in SEARCHED:
-        if all((game, agent, setting) in finals for game in SEARCH_GAMES for setting in SETTINGS):
-            of_agent = {s: score(finals[game, agent, s] for game in SEARCH_GAMES) for s in SETTINGS}
-            chosen[agent] = max(SETTINGS, key=of_agent.__getitem__)
+        settings = settings_of(agent)
+        if all((game, agent, setting) in finals for game in SEARCH_GAMES for setting in settings):
+            of_agent = {s: score(finals[game, agent, s] for game in SEARCH_GAMES) for s in settings}
+            chosen[agent] = max(settings, key=of_agent.__getitem__)
     return chosen
 
 
 def search_table(curves: Mapping[str, Curves]) -> list[tuple[str, ...]]:
     """A row for each agent and game, a column for each setting."""
     found, chosen = {SEARCH[variant]: each for variant, each in curves.items()}, best(curves)
-    table = [("agent", "game", *map(str, SETTINGS), "best of both games")]
+    settings = sorted({setting for agent in SEARCHED for setting in settings_of(agent)})
+    table = [("agent", "game", *map(str, settings), "best of both games")]
     for agent in SEARCHED:
         for game in SEARCH_GAMES:
-            cells = [found.get((game, agent, setting)) for setting in SETTINGS]
+            cells = [found.get((game, agent, setting)) for setting in settings]
             if any(each is not None for each in cells):
                 shown = ["" if each is None else show_estimate(each.final) for each in cells]
                 table.append((agent, game, *shown, str(chosen.get(agent, ""))))

@@ -68,6 +68,16 @@ class Setting(NamedTuple):
 
 SETTINGS = tuple(Setting(size, rate) for size in SIZES for rate in RATES)
 """Every agent that is searched tries all of them."""
+BEYOND: Mapping[str, tuple[Setting, ...]] = {
+    BASELINE: (Setting("wide", 1.6e-2), Setting("wide", 3.2e-2)),
+    TWO_TASKS: (Setting("wide", 2.5e-4), Setting("wide", 5e-4)),
+}
+"""Where an agent's best rate was the smallest or largest of them, the next ones beyond it."""
+
+
+def settings_of(agent: str) -> tuple[Setting, ...]:
+    """All that the search tries for an agent, by size and rate."""
+    return tuple(sorted((*SETTINGS, *BEYOND.get(agent, ()))))
 
 
 def agent_config(agent: str, setting: Setting) -> AgentConfig:

@@ -16,10 +16,11 @@ from rgvf.tasks.random_questions import (
     Shallow,
 )
 from rgvf.tasks.registry import TASKS, find_task, register
-from rgvf.tasks.returns import masked_mean, n_step_returns, relative_error, td_loss
+from rgvf.tasks.returns import RELATIVE_ERROR, masked_mean, n_step_returns, relative_error, td_loss
 from rgvf.tasks.value import ValueTask
 
 __all__ = [
+    "RELATIVE_ERROR",
     "TASKS",
     "ActionValues",
     "ActionValuesNoActions",

@@ -17,7 +17,7 @@ from rgvf.questions import EdgeTable, QuestionNetwork, mask, pad_table, targets
 from rgvf.settings import check_types, positive, require
 from rgvf.spec import EnvironmentSpec
 from rgvf.tasks.protocol import Metrics, View
-from rgvf.tasks.returns import relative_error, td_loss
+from rgvf.tasks.returns import RELATIVE_ERROR, relative_error, td_loss
 
 
 class QuestionArrays(NamedTuple):
@@ -73,7 +73,7 @@ class AnswersTask:
         target = targets(state.table, values, next_answers, trajectory.terminal)
         learns = mask(state.table, trajectory.action) & trajectory.valid[..., None]
         loss = td_loss(answers, target, learns)
-        metrics = {"loss": loss, "relative_error": relative_error(loss, target, learns)}
+        metrics = {"loss": loss, RELATIVE_ERROR: relative_error(loss, target, learns)}
         return loss, state._replace(features=features), metrics
 
 

@@ -12,6 +12,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
+RELATIVE_ERROR = "relative_error"
+"""The name of this metric of a task that answers questions. It is NaN where no target varies."""
+
 
 def n_step_returns(
     r_t: Float[Array, "T B *extra"],

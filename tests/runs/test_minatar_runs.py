@@ -39,7 +39,7 @@ from tests.runs.small_runs import assert_same
 pytestmark = pytest.mark.medium
 
 TASKS_OF_AGENT = [RandomQuestions(depth=2, repeat=2), ActionValues(depth=2, repeat=2), CURLSettings(outputs=4)]
-AGENT = AgentConfig(TASKS_OF_AGENT, hidden=8, balance_rate=0.1)
+AGENT = AgentConfig(TASKS_OF_AGENT, hidden=8, learn_balance=True)
 BREAKOUT = RunConfig(
     "minatar/Breakout", AGENT, seeds=2, frames=4200, actors=4, steps=5, log_every=500, checkpoint_every=700
 )
