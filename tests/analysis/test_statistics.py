@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 
 from rgvf.analysis import (
+    bootstrap,
     clearly_lower,
     estimate,
     interquartile_mean,
     interval,
     line_of_best_fit,
-    resampled_interquartile_means,
     show_estimate,
     slope_interval,
     standard_error,
@@ -29,7 +29,7 @@ def test_the_bootstrap_interval_counts_the_uncertainty_of_the_unit():
     covered = covered_with_a_known_unit = 0
     for _ in range(100):
         scores = {"unit": rng.normal(10.0, 4.0, size=(3, 12)), "other": rng.normal(20.0, 1.0, size=(3, 12))}
-        samples = resampled_interquartile_means(scores, "unit", resamples=400)
+        samples = bootstrap(scores, interquartile_mean, "unit", resamples=400)
         low, high = interval(samples["other"])
         covered += low < 2.0 < high
         known = scores["other"] / scores["unit"].mean(1, keepdims=True)
@@ -47,21 +47,21 @@ def test_the_bootstrap_equals_a_plain_loop_over_resamples():
         unit, a = (np.stack([rng.choice(row, 6) for row in scores[name]]) for name in ("unit", "a"))
         unit_means = unit.mean(1, keepdims=True)
         plain.append(interquartile_mean(a / unit_means) - interquartile_mean(unit / unit_means))
-    samples = resampled_interquartile_means(scores, "unit", resamples=4000)
+    samples = bootstrap(scores, interquartile_mean, "unit", resamples=4000)
     np.testing.assert_allclose(interval(samples["a"] - samples["unit"]), interval(np.array(plain)), atol=0.06)
 
 
 def test_the_bootstrap_resamples_seeds_within_each_game():
     """Where all seeds of a game are equal there is no uncertainty."""
     scores = {"unit": np.array([[2.0] * 5, [3.0] * 5]), "a": np.array([[2.0] * 5, [27.0] * 5])}
-    samples = resampled_interquartile_means(scores, "unit")
+    samples = bootstrap(scores, interquartile_mean, "unit")
     assert interval(samples["a"]) == pytest.approx((5.0, 5.0))  # halfway between 1 and 9
     assert interval(samples["unit"]) == pytest.approx((1.0, 1.0))
 
 
 def test_a_unit_of_zero_is_never_divided_by():
     scores = {"unit": np.array([[0.0, 0.0, 3.0]]), "a": np.array([[1.0, 2.0, 3.0]])}
-    assert all(np.isfinite(each).all() for each in resampled_interquartile_means(scores, "unit").values())
+    assert all(np.isfinite(each).all() for each in bootstrap(scores, interquartile_mean, "unit").values())
 
 
 def test_means_and_paired_differences():
