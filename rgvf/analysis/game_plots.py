@@ -53,7 +53,7 @@ def improvement_bars(path: Path, values: Mapping[str, float], title: str, x_labe
     plain(axes)
     axes.grid(visible=False, axis="y")
     better, worse = int((heights > 0).sum()), int((heights < 0).sum())
-    handles = [Patch(color=colour, label=f"better: {better} games"), Patch(color=GREY, label=f"worse: {worse} games")]
+    handles = [Patch(color=colour, label=f"better: {better}"), Patch(color=GREY, label=f"worse: {worse}")]
     axes.legend(handles=handles, loc="lower right", frameon=False, fontsize=9)
     figure.suptitle(title, fontsize=11)
     return save(figure, [path])[0]

@@ -20,7 +20,7 @@ from rgvf.analysis.styles import GREY, Style, agent_style
 # Okabe and Ito's colours, for films: what they show beside a game is no agent's line.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C8C00", "#7F7F7F")
 Band = Literal["error", "range", "interval"]
-"""What the band around a line is: its standard error over seeds, from the lowest to the highest seed, or an interval."""
+"""What the band around a line is: the standard error over seeds, the range of all seeds, or a 95 % interval."""
 _BANDS = {"error": "± standard error", "range": "range", "interval": "95 % bootstrap interval"}
 _MARKS = 9
 """Marks on a line, where its style has any."""
@@ -206,7 +206,8 @@ def _plot_lines(axes: Axes, lines: Sequence[Line], log: bool, band: Band, size: 
         axes.xaxis.set_major_locator(MaxNLocator(2, steps=[1, 2, 5, 10]))
         if not log:
             axes.yaxis.set_major_locator(MaxNLocator(3))
-            axes.yaxis.set_major_formatter(EngFormatter(sep=""))
+            if max(map(abs, axes.get_ylim())) >= 1000:
+                axes.yaxis.set_major_formatter(EngFormatter(sep=""))
     plain(axes)
 
 
