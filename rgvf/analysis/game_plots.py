@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, NullLocator
+from matplotlib.transforms import Transform
 
 from rgvf.analysis.plots import look, plain, save
 from rgvf.analysis.styles import GREY, styles
@@ -29,15 +30,14 @@ def improvement_bars(path: Path, values: Mapping[str, float], title: str, x_labe
     ordered = sorted(values.items(), key=lambda each: each[1] if np.isfinite(each[1]) else -np.inf, reverse=True)
     heights = np.array([value if np.isfinite(value) else 0.0 for _, value in ordered])
     rows = np.arange(len(heights))
-    figure = Figure(figsize=(7.2, 1.3 + 0.17 * len(heights)), layout="constrained")
+    figure = Figure(figsize=(7.2, 1.5 + 0.17 * len(heights)), layout="constrained")
     axes = figure.subplots()
     axes.barh(rows, heights, height=0.75, color=np.where(heights > 0, colour, GREY).tolist(), zorder=2)
     axes.set_xscale("symlog", linthresh=_LINEAR, linscale=0.6)
-    largest = max(float(np.abs(heights).max(initial=0.0)), 2 * _LINEAR)
-    low, high = min(heights.min(initial=0.0) * 2.5, -2 * _LINEAR), max(heights.max(initial=0.0) * 2.5, 2 * _LINEAR)
-    axes.set_xlim(float(low), float(high))
-    powers = 10.0 ** np.arange(-1, np.ceil(np.log10(largest)) + 1)
-    axes.set_xticks([tick for tick in (*-powers[::-1], 0.0, *powers) if low <= tick <= high])
+    ends = min(heights.min(initial=0.0), -_LINEAR), max(heights.max(initial=0.0), _LINEAR)
+    powers = 10.0 ** np.arange(-1, np.floor(np.log10(max(-ends[0], ends[1]))) + 1)
+    axes.set_xticks([tick for tick in (*-powers[::-1], 0.0, *powers) if ends[0] <= tick <= ends[1]])
+    axes.set_xlim(*_widened(axes.xaxis.get_transform(), *ends))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _percent(value)))
     axes.xaxis.set_minor_locator(NullLocator())
     for row, (_, value) in enumerate(ordered):
@@ -54,7 +54,7 @@ def improvement_bars(path: Path, values: Mapping[str, float], title: str, x_labe
     axes.grid(visible=False, axis="y")
     better, worse = int((heights > 0).sum()), int((heights < 0).sum())
     handles = [Patch(color=colour, label=f"better: {better}"), Patch(color=GREY, label=f"worse: {worse}")]
-    axes.legend(handles=handles, loc="lower right", frameon=False, fontsize=9)
+    figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False, fontsize=9)
     figure.suptitle(title, fontsize=11)
     return save(figure, [path])[0]
 
@@ -99,6 +99,14 @@ def profile_panels(
     )
     figure.suptitle(title, fontsize=11)
     return save(figure, [path])[0]
+
+
+def _widened(scale: Transform, low: float, high: float) -> tuple[float, float]:
+    """The ends of an axis that has room for labels beside its longest bars."""
+    ends = scale.transform(np.array([low, high]))
+    margin = 0.12 * (ends[1] - ends[0])
+    left, right = scale.inverted().transform(ends + np.array([-margin, margin]))
+    return float(left), float(right)
 
 
 def _percent(value: float) -> str:
