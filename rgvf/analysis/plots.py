@@ -5,25 +5,46 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import EngFormatter
+from matplotlib.ticker import EngFormatter, MaxNLocator
 
-from rgvf.analysis.statistics import standard_error
+from rgvf.analysis.statistics import mean_band, standard_error
 from rgvf.analysis.styles import GREY, Style, agent_style
 
 # Okabe and Ito's colours, for films: what they show beside a game is no agent's line.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C8C00", "#7F7F7F")
-Band = Literal["error", "range"]
-"""What the band around a line is: its standard error over seeds, or from the lowest to the highest seed."""
-_BANDS = {"error": "standard error", "range": "range"}
+Band = Literal["error", "range", "interval"]
+"""What the band around a line is: the standard error over seeds, the range of all seeds, or a 95 % interval."""
+_BANDS = {"error": "± standard error", "range": "range", "interval": "95 % bootstrap interval"}
 _MARKS = 9
 """Marks on a line, where its style has any."""
+_BELOW = 5
+"""Entries of a legend beside each other, where it is below."""
+
+
+class Size(NamedTuple):
+    """How large a panel is, in inches, and what is in it, in points."""
+
+    width: float
+    height: float
+    title: float = 10
+    letters: int = 1000
+    """As many as fit above a panel; longer titles are smaller."""
+    pad: float = 6
+    """Below a title."""
+    ticks: float = 10
+    line: float = 1.6
+    marker: float = 5
+
+
+ONE, FEW, MANY = Size(5.6, 4.2), Size(4.2, 3.1), Size(1.9, 1.45, 8, 22, pad=3, ticks=6.5, line=1.0, marker=2.5)
+"""A single panel, a few, and dozens of them."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +56,21 @@ class Line:
     values: np.ndarray
     """[seeds, points]"""
     style: Style
+    interval: np.ndarray | None = None
+    """Low ends, values and high ends [3, points] that are drawn instead where bands are intervals; for what is no mean
+    over seeds, such as a median over games."""
+
+    def middle(self, kind: Band) -> np.ndarray:
+        """The line itself."""
+        return self.interval[1] if kind == "interval" and self.interval is not None else self.values.mean(0)
 
     def band(self, kind: Band) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper end at each point."""
         if kind == "range":
             return self.values.min(0), self.values.max(0)
+        if kind == "interval":
+            low, high = mean_band(self.values) if self.interval is None else self.interval[[0, 2]]
+            return low, high
         mean, error = self.values.mean(0), standard_error(self.values)
         return mean - error, mean + error
 
@@ -54,6 +85,7 @@ def learning_panels(
     log: bool = False,
     level: tuple[str, float] | None = None,
     band: Band = "error",
+    small: bool = False,
 ) -> list[Path]:
     """Lines in one panel for each game; the legend says what bands are, and how many seeds there are.
 
@@ -62,37 +94,56 @@ def learning_panels(
         panels: by title.
         log: a logarithmic axis for the values.
         level: name and height of a dotted line across all panels.
+        small: small panels with one axis of frames and the legend below them, for dozens of games.
     """
     columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
+    size = MANY if small else ONE if len(panels) == 1 else FEW
     legend, heading = _legend([line for lines in panels.values() for line in lines], band)
     if level is not None:
         legend.append(Line2D([], [], color=GREY, linestyle=":", label=level[0]))
-    width, height = (5.6, 4.2) if len(panels) == 1 else (4.2, 3.1)
-    widest = max(len(text) for text in (*heading.split("\n"), *(str(each.get_label()) for each in legend)))
-    beside = 0.9 + 0.068 * widest if columns * rows == len(panels) else 0.0  # where no panel is left for the legend
-    figure = Figure(
-        figsize=(width * columns + beside, max(height * rows, 0.5 + 0.19 * len(legend))), layout="constrained"
-    )
-    grid = list(figure.subplots(rows, columns, squeeze=False).flat)
+    room = _room(legend, heading, rows * columns > len(panels), small)
+    width, height = size.width * columns, max(size.height * rows, 0.5 + 0.19 * len(legend) * (not small))
+    figure = Figure(figsize=(width + room[0], height + room[1]), layout="constrained")
+    grid = list(figure.subplots(rows, columns, squeeze=False, sharex=small).flat)
     for axes, (name, lines) in zip(grid, panels.items(), strict=False):
-        _plot_lines(axes, lines, log, band)
+        _plot_lines(axes, lines, log, band, size)
         if level is not None:
             axes.axhline(level[1], color=GREY, linestyle=":", linewidth=1.4)
-        axes.set_title(name, fontsize=10)
+        axes.set_title(name, fontsize=size.title * min(1.0, size.letters / len(name)), pad=size.pad)
     for axes in grid[len(panels) :]:
         axes.axis("off")
-    look: Any = {"handles": legend, "title": heading, "frameon": False, "fontsize": 9, "title_fontsize": 9}
-    look |= {"alignment": "left", "handlelength": 3.2}
-    if beside:
-        figure.legend(loc="outside right center", **look)
+    words: Any = {
+        "handles": legend,
+        "title": heading.replace("\n", "; ") if small else heading,
+        "frameon": False,
+        "fontsize": 9,
+        "title_fontsize": 9,
+    }
+    words |= {"alignment": "left", "handlelength": 3.2}
+    if small:
+        figure.legend(loc="outside lower center", ncols=_BELOW, **words)
+        for axes in grid[len(panels) - columns : len(panels)]:
+            axes.tick_params(labelbottom=True)  # also where there is no panel below
+            axes.set_xlabel("frames", fontsize=size.title, labelpad=1)
     else:
-        grid[len(panels)].legend(loc="center left", **look)
-    figure.supxlabel("frames", fontsize=10)
+        figure.supxlabel("frames", fontsize=10)
+        if room[0]:
+            figure.legend(loc="outside right center", **words)
+        else:
+            grid[len(panels)].legend(loc="center left", **words)
     figure.supylabel(y_label, fontsize=10)
     if title:
         figure.suptitle(title, fontsize=11)
     return save(figure, paths)
+
+
+def _room(legend: Sequence[Line2D], heading: str, has_empty_panel: bool, small: bool) -> tuple[float, float]:
+    """Inches that the legend needs beside the panels and below them."""
+    if small:
+        return 0.0, 0.6 + 0.19 * -(-len(legend) // _BELOW)
+    widest = max(len(text) for text in (*heading.split("\n"), *(str(each.get_label()) for each in legend)))
+    return 0.0 if has_empty_panel else 0.9 + 0.068 * widest, 0.0
 
 
 def save(figure: Figure, paths: Sequence[Path]) -> list[Path]:
@@ -120,26 +171,28 @@ def _legend(lines: Sequence[Line], band: Band) -> tuple[list[Line2D], str]:
     for label, each in by_label.items():
         style, several = each[0].style, len({line.style.colour for line in each}) > 1
         shown = label if len(counts) == 1 else f"{label} ({'–'.join(map(str, seeds[label]))})"
-        look = _look(style._replace(colour=GREY, marker="") if several else style)
-        entries.append(Line2D([], [], label=shown, **look))
+        drawn = style._replace(colour=GREY, marker="") if several else style
+        entries.append(Line2D([], [], label=shown, **look(drawn)))
     if counts == [1]:
         return entries, "one seed"
     of = f"{counts[0]} seeds" if len(counts) == 1 else "seeds (how many)"
-    return entries, f"line: mean of {of}\nband: {'± ' * (band == 'error')}{_BANDS[band]}"
+    line = "all" if band == "interval" and all(line.interval is not None for line in lines) else "mean of"
+    return entries, f"line: {line} {of}\nband: {_BANDS[band]}"
 
 
-def _look(style: Style) -> dict[str, Any]:
+def look(style: Style, size: Size = FEW) -> dict[str, Any]:
+    """Matplotlib's words for a style."""
     dash = (0, (3.2, 1.6)) if style.dash == "--" else "-"
     fill = "white" if style.dash == "--" else style.colour
-    marks = {"marker": style.marker, "markersize": 5, "markerfacecolor": fill} if style.marker else {}
-    return {"color": style.colour, "linestyle": dash, "linewidth": 1.6, **marks}
+    marks = {"marker": style.marker, "markersize": size.marker, "markerfacecolor": fill} if style.marker else {}
+    return {"color": style.colour, "linestyle": dash, "linewidth": size.line, **marks}
 
 
-def _plot_lines(axes: Axes, lines: Sequence[Line], log: bool, band: Band) -> None:
+def _plot_lines(axes: Axes, lines: Sequence[Line], log: bool, band: Band, size: Size) -> None:
     for i, line in enumerate(lines):
-        mean, colour, frames = line.values.mean(0), line.style.colour, np.asarray(line.frames)
+        mean, colour, frames = line.middle(band), line.style.colour, np.asarray(line.frames)
         every = max(1, len(frames) // _MARKS)
-        axes.plot(frames, mean, markevery=(i * every // max(1, len(lines)), every), **_look(line.style))
+        axes.plot(frames, mean, markevery=(i * every // max(1, len(lines)), every), **look(line.style, size))
         if len(line.values) > 1:
             low, high = line.band(band)
             floor = mean.min() / 2 if log else -np.inf
@@ -148,6 +201,13 @@ def _plot_lines(axes: Axes, lines: Sequence[Line], log: bool, band: Band) -> Non
     if log:
         axes.set_yscale("log")
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+    if size is MANY:
+        axes.tick_params(labelsize=size.ticks, length=2, pad=1.5)
+        axes.xaxis.set_major_locator(MaxNLocator(2, steps=[1, 2, 5, 10]))
+        if not log:
+            axes.yaxis.set_major_locator(MaxNLocator(3))
+            if max(map(abs, axes.get_ylim())) >= 1000:
+                axes.yaxis.set_major_formatter(EngFormatter(sep=""))
     plain(axes)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +10,8 @@ import numpy as np
 NOTHING = "–"
 """In tables, for what the data does not tell."""
 RESAMPLES = 10_000
+BAND_RESAMPLES = 2000
+"""At each point of a curve."""
 
 
 class Estimate(NamedTuple):
@@ -60,6 +61,15 @@ def mean_interval(samples: np.ndarray) -> tuple[float, float]:
     return _interval_of_means(samples)
 
 
+def mean_band(samples: np.ndarray) -> np.ndarray:
+    """95 % bootstrap intervals for the mean of curves [seeds, points], at each point: [2, points]."""
+    n = len(samples)
+    if n < 2:
+        return np.full((2, *samples.shape[1:]), np.nan)
+    times = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=BAND_RESAMPLES)
+    return interval_ends(times @ samples / n)
+
+
 def difference_interval(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
     """A 95 % bootstrap interval for the mean of b minus that of a, each resampled on its own."""
     return _interval_of_means(b, a)
@@ -86,36 +96,15 @@ def clearly_lower(a: np.ndarray, b: np.ndarray) -> bool:
     return difference.mean > 2 * difference.standard_error
 
 
-def interquartile_mean(samples: np.ndarray) -> float:
-    """The mean of the middle half of all samples; those at its two ends count in part, so that it is exactly half."""
-    return float(_middle_half(np.ravel(samples)[None])[0])
-
-
-def resampled_interquartile_means(
-    scores: Mapping[str, np.ndarray], unit: str, resamples: int = 2000
-) -> dict[str, np.ndarray]:
-    """Bootstrap samples of interquartile means, in units of the mean score of `unit` in each game.
-
-    Seeds are resampled within each game, for each agent separately. The unit is resampled too, so that its own
-    uncertainty counts; sample i of every agent has the same unit.
-
-    Args:
-        scores: of each agent, [games, seeds].
-
-    Returns:
-        Of each agent, [resamples].
-    """
-    rng = np.random.default_rng(0)
-    samples = {name: _resample(rng, each, resamples) for name, each in scores.items()}
-    one = samples[unit].mean(-1, keepdims=True)
-    one = np.where(one > 0, one, scores[unit].mean(-1, keepdims=True))  # where only zeros were sampled
-    return {name: _middle_half((each / one).reshape(resamples, -1)) for name, each in samples.items()}
-
-
 def interval(samples: np.ndarray) -> tuple[float, float]:
     """The middle 95 % of bootstrap samples."""
-    low, high = np.percentile(samples, [2.5, 97.5])
+    low, high = interval_ends(samples)
     return float(low), float(high)
+
+
+def interval_ends(samples: np.ndarray) -> np.ndarray:
+    """The same along the first axis, at each point: [2, ...]."""
+    return np.percentile(samples, [2.5, 97.5], axis=0)
 
 
 def line_of_best_fit(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
@@ -139,19 +128,3 @@ def slope_interval(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
         return line_of_best_fit(x[chosen], y[chosen])[0]
 
     return interval(np.array([resampled_slope() for _ in range(2000)]))
-
-
-def _middle_half(samples: np.ndarray) -> np.ndarray:
-    """Interquartile means along the last axis."""
-    ordered = np.sort(samples, axis=-1)
-    n = ordered.shape[-1]
-    edges = np.arange(n + 1) / n
-    weight = np.clip(np.minimum(edges[1:], 0.75) - np.maximum(edges[:-1], 0.25), 0.0, None)
-    return ordered @ weight / np.sum(weight)
-
-
-def _resample(rng: np.random.Generator, scores: np.ndarray, resamples: int) -> np.ndarray:
-    """[resamples, games, seeds]"""
-    games, seeds = scores.shape
-    chosen = rng.integers(seeds, size=(resamples, games, seeds))
-    return np.take_along_axis(scores[None], chosen, axis=-1)

@@ -12,12 +12,12 @@ import numpy as np
 from rgvf.analysis import (
     Line,
     agent_style,
+    bootstrap,
     difference_interval,
     interquartile_mean,
     interval,
     intervals,
     learning_panels,
-    resampled_interquartile_means,
     show_estimate,
 )
 from rgvf.studies.base import Claim, Curves
@@ -82,9 +82,9 @@ class Comparison:
         if not scores:
             return {}
         unit = scores[self.baseline].mean(1, keepdims=True)
-        resampled = resampled_interquartile_means(scores, self.baseline)
+        resampled = bootstrap(scores, interquartile_mean, self.baseline)
         return {
-            agent: Aggregate(interquartile_mean(each / unit), resampled[agent], each.shape[1])
+            agent: Aggregate(float(interquartile_mean(each / unit)), resampled[agent], each.shape[1])
             for agent, each in scores.items()
         }
 
