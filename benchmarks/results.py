@@ -75,16 +75,18 @@ def rows(folder, frames, values, finals, samples):
 def search():
     """The search of minatar-reward: a row for each agent and game."""
     found = json.loads((RESULTS / "minatar-reward/search.json").read_text(encoding="utf-8"))["variants"]
-    agents, cells = {}, {}
+    cells = {}
     for name, seeds in found.items():
         _, game, agent, setting = name.split(".", 3)
-        agents.setdefault(agent, {}).setdefault(game, []).append(np.array(seeds))
-        cells[setting] = None
-    yield "search", "game", *cells, "best of both games"
-    for agent, games in agents.items():
-        score = sum(np.log([each.mean() for each in settings]) for settings in games.values())
-        for game, settings in games.items():
-            yield agent, game, *(estimate(each, 1) for each in settings), list(cells)[int(np.argmax(score))]
+        size, rate = setting.split("-", 1)
+        cells.setdefault(agent, {}).setdefault(game, {})[size, float(rate)] = np.array(seeds)
+    settings = sorted({each for games in cells.values() for tried in games.values() for each in tried})
+    yield "search", "game", *(f"{size} {rate:g}" for size, rate in settings), "best of both games"
+    for agent, games in cells.items():
+        scores = {each: sum(np.log(tried[each].mean()) for tried in games.values()) for each in games["Breakout"]}
+        best = "{} {:g}".format(*max(scores, key=scores.get))
+        for game, tried in games.items():
+            yield agent, game, *(estimate(tried[each], 1) if each in tried else "" for each in settings), best
 
 
 for folder in sys.argv[1:] or sorted(path.parent.name for path in RESULTS.glob("*/curves.json")):

@@ -8,8 +8,8 @@ each step of the representation is multiplied by a weight,
     w_k = (1 − e_k) / max_j (1 − e_j), at least `FLOOR`
 
 The relative error is √(unexplained variance / variance of the targets): 1 where nothing is explained, 0 where all is.
-The weight changes what a task does to the representation, not what it does to its own head. No gradient of the main task
-is involved.
+The weight changes what a task does to the representation, not what it does to its own head. The main task has no part
+in it.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -58,7 +59,7 @@ def final(values: np.ndarray) -> np.ndarray:
 
 def mean_interval(samples: np.ndarray) -> tuple[float, float]:
     """A 95 % bootstrap interval for the mean; NaN where there are fewer than two samples."""
-    return _interval_of_means(samples)
+    return _interval_of_means(lambda mean: mean, samples)
 
 
 def mean_band(samples: np.ndarray) -> np.ndarray:
@@ -72,15 +73,19 @@ def mean_band(samples: np.ndarray) -> np.ndarray:
 
 def difference_interval(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
     """A 95 % bootstrap interval for the mean of b minus that of a, each resampled on its own."""
-    return _interval_of_means(b, a)
+    return _interval_of_means(lambda mean_a, mean_b: mean_b - mean_a, a, b)
 
 
-def _interval_of_means(samples: np.ndarray, base: np.ndarray | None = None) -> tuple[float, float]:
-    if len(samples) < 2 or (base is not None and len(base) < 2):
+def ratio_interval(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
+    """A 95 % bootstrap interval for the mean of b over that of a, each resampled on its own; a is positive."""
+    return _interval_of_means(lambda mean_a, mean_b: mean_b / mean_a, a, b)
+
+
+def _interval_of_means(combine: Callable[..., np.ndarray], *samples: np.ndarray) -> tuple[float, float]:
+    if min(map(len, samples)) < 2:
         return math.nan, math.nan
     rng = np.random.default_rng(0)
-    means = _resampled_means(rng, samples)
-    return interval(means if base is None else means - _resampled_means(rng, base))
+    return interval(combine(*(_resampled_means(rng, each) for each in samples)))
 
 
 def _resampled_means(rng: np.random.Generator, samples: np.ndarray) -> np.ndarray:

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from rgvf.environments.grid import GridWorld
     from rgvf.environments.gym_names import gym_name
     from rgvf.environments.minatar import MinAtar, PgxMinAtar
-    from rgvf.environments.registry import find_environment, find_spec, make_game
+    from rgvf.environments.registry import RULES, find_environment, find_spec, make_game
 
 __all__ = [
     "ATARI_GAMES",
     "MINATAR_GAMES",
+    "RULES",
     "Environment",
     "Game",
     "GridWorld",
@@ -43,7 +44,7 @@ _MODULES = {
     "grid": ("GridWorld",),
     "gym_names": ("gym_name",),
     "minatar": ("MinAtar", "PgxMinAtar"),
-    "registry": ("find_environment", "find_spec", "make_game"),
+    "registry": ("RULES", "find_environment", "find_spec", "make_game"),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 

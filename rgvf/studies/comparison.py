@@ -18,6 +18,7 @@ from rgvf.analysis import (
     interval,
     intervals,
     learning_panels,
+    ratio_interval,
     show_estimate,
 )
 from rgvf.studies.base import Claim, Curves
@@ -201,6 +202,12 @@ def improves(
     ratio = found[agent].mean / found[baseline].mean
     low, high = interval(found[agent].resampled / found[baseline].resampled)
     ratios = {game: float(of[agent].mean() / of[baseline].mean()) for game, of in by_game.items()}
-    figures = {"ratio": ratio, "ratio, 95 % interval": [low, high], "ratio of mean returns by game": ratios}
+    ends = {game: list(ratio_interval(of[baseline], of[agent])) for game, of in by_game.items()}
+    figures = {
+        "ratio": ratio,
+        "ratio, 95 % interval": [low, high],
+        "ratio of mean returns by game": ratios,
+        "ratio of mean returns by game, 95 % interval": ends,
+    }
     holds = ratio >= at_least and low > 1 and min(ratios.values()) >= everywhere
     return Claim(claim, check, holds, figures)

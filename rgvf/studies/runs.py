@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from rgvf.agents import AgentConfig
+from rgvf.environments import RULES
 from rgvf.loops import stacking_is_faster
 from rgvf.runs import RunConfig, RunError, RunFolder, train_together
 from rgvf.settings import require
@@ -84,13 +85,15 @@ class RunsStudy(Study):
     def identity(self, config: Any, variant: str) -> dict[str, Any]:
         """The run's agent, environment and first seed."""
         run = self.run_config(config, variant)
-        return json.loads(json.dumps({"env": run.env, "agent": run.agent.to_data(), "seed": run.seed}))
+        rules = RULES.get(run.env, 1)
+        return json.loads(json.dumps({"env": run.env, "rules": rules, "agent": run.agent.to_data(), "seed": run.seed}))
 
     def is_result_of(self, config: Any, variant: str, identity: Any) -> bool:
         """The same, where settings that are newer than the result have their defaults."""
         run = self.run_config(config, variant)
         agent = AgentConfig.from_data(identity["agent"])
-        return (identity["env"], agent, identity["seed"]) == (run.env, run.agent, run.seed)
+        stored = identity["env"], identity.get("rules", 1), agent, identity["seed"]
+        return stored == (run.env, RULES.get(run.env, 1), run.agent, run.seed)
 
 
 def train_runs(runs: Mapping[str, RunConfig], listener: StudyListener, out: Path) -> dict[str, Curves]:

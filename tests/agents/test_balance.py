@@ -83,7 +83,7 @@ def test_weights_scale_what_a_task_does_to_the_representation_and_nothing_else()
 @pytest.mark.medium
 def test_the_balance_follows_the_metric_that_is_logged():
     learner, update = learner_and_update(BALANCED)
-    agent, slow = learner.init(jax.random.key(0)), dict.fromkeys(NAMES, 0.0)
+    agent, slow, metrics = learner.init(jax.random.key(0)), dict.fromkeys(NAMES, 0.0), {}
     for seed in range(3):
         agent, metrics = update(agent, trajectory(SMALL_IMAGE, seed), jax.random.key(seed))
         slow = {task: e + 0.01 * (min(1.0, float(metrics[f"{task}/relative_error"])) - e) for task, e in slow.items()}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rgvf.analysis import difference_interval, mean_interval, read_runs
+from rgvf.analysis import difference_interval, mean_interval, ratio_interval, read_runs
 from rgvf.analysis.tables import compare_evaluations, compare_training
 from rgvf.errors import UserError
 from tests.analysis.made_runs import evaluate_run, make_run
@@ -19,15 +19,17 @@ def points(finals):
 
 def test_bootstrap_intervals_equal_a_plain_loop():
     rng = np.random.default_rng(5)
-    means, differences = [], []
+    means, differences, ratios = [], [], []
     for _ in range(20_000):
         a, b = rng.choice(A, len(A)), rng.choice(B, len(B))
         means.append(a.mean())
         differences.append(b.mean() - a.mean())
+        ratios.append(b.mean() / a.mean())
     np.testing.assert_allclose(mean_interval(A), np.percentile(means, [2.5, 97.5]), atol=0.21)
     np.testing.assert_allclose(
         difference_interval(A, B), np.percentile(differences, [2.5, 97.5]), atol=0.21
     )  # means are multiples of 0.2
+    np.testing.assert_allclose(ratio_interval(A, B), np.percentile(ratios, [2.5, 97.5]), rtol=0.1)
     assert mean_interval(A) == mean_interval(A)  # the same every time
     assert np.isnan(mean_interval(A[:1])).all()
     assert np.isnan(difference_interval(A, B[:1])).all()

@@ -1,4 +1,4 @@
-"""The robustness study and the search for learning rates."""
+"""The robustness study, the search for learning rates, and the study of balances."""
 
 import json
 import math
@@ -17,6 +17,8 @@ from rgvf.studies import find_study, run_study
 from rgvf.studies.curves import Curves
 from rgvf.studies.folder import StudyFolder
 from rgvf.studies.minatar import AGENTS, TUNED
+from rgvf.studies.minatar_balance import STUDY as BALANCE
+from rgvf.studies.minatar_balance import check as check_balance
 from rgvf.studies.minatar_robustness import RANGES, STUDY, VARIANTS, RobustnessConfig, check, samples
 from rgvf.studies.minatar_tuning import STUDY as TUNING
 from rgvf.studies.minatar_tuning import VARIANTS as TRIED
@@ -159,3 +161,33 @@ def test_what_another_process_has_finished_meanwhile_is_concluded_too(tmp_path):
 
     conclusion = run_study(STUDY, config, tmp_path, ("a2c",), Other())
     assert [row[0] for row in conclusion.table] == ["hyperparameter", "depth", "a2c"]
+
+
+def balance_curves(better=1.0, other=1.0):
+    """Ten seeds of every variant: a fixed balance's mean is 100 less its distance from 2 : 1, the learned one's 97.1."""
+    found = {}
+    for variant in BALANCE.variants:
+        game, _, name = variant.partition(".")
+        if name == "learned":
+            mean = 97.1 * (better if game in ("Breakout", "Freeway") else other)
+        else:
+            mean = 100.0 - abs(int(name.removeprefix("fixed")) - 1)
+        found[variant] = Curves([100, 200], np.linspace(mean - 1, mean + 1, 10)[:, None] + np.zeros((10, 2)), 4000)
+    return found
+
+
+def test_a_learned_balance_is_compared_with_the_best_fixed_one_and_elsewhere_with_equal_weights():
+    assert len(BALANCE.variants) == 2 * 8 + 3 * 2
+    here, elsewhere = check_balance(balance_curves())
+    assert here.holds
+    assert elsewhere.holds
+    assert here.figures["Breakout"]["fixed"] == "fixed+1"
+    assert here.figures["Breakout"]["learned / fixed"] == pytest.approx(0.971)
+    assert elsewhere.figures["Asterix"]["learned / fixed"] == pytest.approx(97.1 / 99)
+    low, high = here.figures["Freeway"]["95 % interval"]
+    assert 0.96 < low < 0.971 < high < 0.98
+    assert not check_balance(balance_curves(better=0.97))[0].holds
+    assert check_balance(balance_curves(better=0.97))[1].holds
+    assert not check_balance(balance_curves(other=0.96))[1].holds
+    incomplete = {variant: each for variant, each in balance_curves().items() if variant != "Freeway.fixed-3"}
+    assert check_balance(incomplete)[0].holds is None

@@ -8,9 +8,9 @@ import pytest
 from rgvf.agents import STOPPED
 from rgvf.studies import find_study, run_study
 from rgvf.studies.curves import Curves
-from rgvf.studies.minatar_reward import SEARCH, STUDY, TUNED, RewardConfig, best, check, search_table
+from rgvf.studies.minatar_reward import SEARCH, SEARCH_GAMES, STUDY, TUNED, RewardConfig, best, check, search_table
 from rgvf.studies.minatar_tuning import FIRST_SEED as OTHER_SEARCH
-from rgvf.studies.reward_agents import ABLATIONS, AGENTS, COMBINATION, SEARCHED, SETTINGS, Setting, agent_config, score
+from rgvf.studies.reward_agents import ABLATIONS, AGENTS, BEYOND, COMBINATION, SEARCHED, Setting, agent_config, score, settings_of
 from rgvf.studies.runs import RunsConfig
 from rgvf.tasks import ActionValues, ActionValuesNoActions, RandomAndActionValues, RandomQuestions
 
@@ -19,7 +19,7 @@ GAMES = ("Asterix", "Breakout", "Freeway", "Seaquest", "SpaceInvaders")
 
 def test_what_is_run():
     assert find_study("minatar-reward") is STUDY
-    assert len(SEARCH) == 2 * 8 * 8
+    assert len(SEARCH) == 2 * (8 * 8 + 4)
     assert len(STUDY.variants) == len(SEARCH) + 5 * 11
     config = RewardConfig()
     assert (config.seeds, config.frames) == (10, 5_000_000)
@@ -37,10 +37,17 @@ def test_every_agent_has_the_same_search():
     tried = {agent: set() for agent in SEARCHED}
     for game, agent, setting in SEARCH.values():
         tried[agent].add((game, setting))
-    assert len({frozenset(each) for each in tried.values()}) == 1
+    beyond = {agent: {(game, s) for game in SEARCH_GAMES for s in settings} for agent, settings in BEYOND.items()}
+    assert len({frozenset(each - beyond.get(agent, set())) for agent, each in tried.items()}) == 1
     assert {game for game, _ in tried["a2c"]} == {"Breakout", "Freeway"}
     assert "a2c" in SEARCHED
     assert TUNED.keys() == set(SEARCHED)
+
+
+def test_the_best_rates_are_inside_of_those_that_were_tried():
+    for agent, best in TUNED.items():
+        rates = [setting.learning_rate for setting in settings_of(agent) if setting.size == best.size]
+        assert min(rates) < best.learning_rate < max(rates), agent
 
 
 def test_agents():
@@ -68,7 +75,7 @@ def searched(returns):
 
 
 def test_the_best_setting_is_the_best_of_both_games_together():
-    narrow, wide = SETTINGS[1], SETTINGS[-1]
+    narrow, wide = Setting("narrow", 2e-3), Setting("wide", 8e-3)
 
     def returns(game, agent, setting):
         if setting == narrow:

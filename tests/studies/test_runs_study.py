@@ -101,6 +101,15 @@ def test_a_result_that_is_older_than_a_setting_is_used(tmp_path):
     assert [row[:2] for row in conclusion.table] == [("agent", "Breakout"), ("rgvf", "1.0 ± 0.0")]
 
 
+def test_a_result_from_before_the_rules_changed_is_not_used():
+    config = MinAtarConfig(seeds=2, frames=100)
+    for game, still_good in (("Breakout", True), ("Seaquest", False)):
+        identity = STUDY.identity(config, f"{game}.rgvf")
+        assert STUDY.is_result_of(config, f"{game}.rgvf", identity)
+        del identity["rules"]
+        assert STUDY.is_result_of(config, f"{game}.rgvf", identity) is still_good
+
+
 def test_a_folder_that_is_older_than_a_setting_is_used(tmp_path):
     StudyFolder(tmp_path, "minatar", {"seeds": 2})
     StudyFolder(tmp_path, "minatar", {"seeds": 2, "new": 1.0}, defaults={"seeds": 10, "new": 1.0})
