@@ -31,36 +31,37 @@ LEGEND = (
 
 def run_variant(config: GridConfig, variant: GridVariant, report: Callable[[float], None]) -> Curves:
     """Train all seeds of a variant; the measure is the error of the learned values, averaged over all states."""
+    frames, values = learned_values(config, variant, report)
+    errors = ((values.astype(np.float64) - config.room.values(config.discount)) ** 2).mean(-1)
+    return Curves(frames, errors, arrays={"values": values[:, -1]})
+
+
+def learned_values(
+    config: GridConfig, variant: GridVariant, report: Callable[[float], None]
+) -> tuple[list[int], np.ndarray]:
+    """Train all seeds of a variant: the frames at each evaluation, and the values then: [seeds, points, states]."""
     room, seeds = config.room, StackedSeeds(range(config.seeds))
     learners = [learner(config, variant, seed) for seed in seeds.seeds]
     policy = uniform_policy(len(room.actions))
     loop = DeviceLoop(room, learners, seeds, config.actors, config.steps, policy=policy)
-    views, truth = jnp.asarray(room.views), room.values(config.discount)
+    views = jnp.asarray(room.views)
 
     @jax.jit
     @jax.vmap
-    def learned_values(agent: Agent) -> Float[Array, " states"]:
+    def values_of(agent: Agent) -> Float[Array, " states"]:
         return agent.modules["value"](agent.modules[REPRESENTATION].step(views))[:, 0]
 
     state: Any = start(loop)
-    updates = -(-config.frames // loop.frames_per_update)
-    evaluated = np.unique(np.linspace(0, updates, config.evaluations + 1).round().astype(int))
-    values = np.asarray(learned_values(state.agent))
-    errors = [_mean_squared(values, truth)]
+    evaluated = np.unique(np.linspace(0, config.updates, config.evaluations + 1).round().astype(int))
+    values = [np.asarray(values_of(state.agent))]
     for before, after in itertools.pairwise(evaluated):
         done = before
         while done < after:
             state, progress = loop.advance(state, int(after - done))
             done += progress.updates
-        values = np.asarray(learned_values(state.agent))
-        errors.append(_mean_squared(values, truth))
-        report(after / updates)
-    frames = (evaluated * loop.frames_per_update).tolist()
-    return Curves(frames, np.stack(errors, 1), arrays={"values": values})
-
-
-def _mean_squared(values: np.ndarray, truth: np.ndarray) -> np.ndarray:
-    return ((values.astype(np.float64) - truth) ** 2).mean(-1)
+        values.append(np.asarray(values_of(state.agent)))
+        report(after / config.updates)
+    return (evaluated * loop.frames_per_update).tolist(), np.stack(values, 1)
 
 
 class GridStudy(Study):

@@ -46,6 +46,10 @@ class GridConfig(StudyConfig):
     """Adam learning rate of the value and the answers."""
     end_to_end_learning_rate: float = 1e-4
     """Adam learning rate where the value trains the representation."""
+    value_rate_decay: float = 0.0
+    """Fraction of training, at its end, over which the value's learning rate falls linearly to 0."""
+    answers_rate_decay: float = 0.0
+    """Fraction of training, at its end, over which the answers' learning rate falls linearly to 0."""
     actors: int = 8
     """Number of environments."""
     steps: int = 8
@@ -65,6 +69,7 @@ class GridConfig(StudyConfig):
         require(self, f"between 1 and {MAX_SIZE:,}", lambda x: 1 <= x <= MAX_SIZE, *many)
         require(self, "in [0, 1)", lambda x: 0 <= x < 1, "discount", "question_discount")
         require(self, "positive", positive, "learning_rate", "end_to_end_learning_rate", "weight_gain")
+        require(self, "in [0, 1]", lambda x: 0 <= x <= 1, "value_rate_decay", "answers_rate_decay")
         if not self.representation or not all(1 <= units <= MAX_SIZE for units in self.representation):
             raise ValueError(
                 f"representation must be one or more layers of 1 to {MAX_SIZE:,} units, not {self.representation}"
@@ -77,6 +82,11 @@ class GridConfig(StudyConfig):
     def room(self) -> GridWorld:
         """The environment."""
         return GridWorld(self.size, self.goal, self.wall)
+
+    @property
+    def updates(self) -> int:
+        """Of each agent: enough for all frames."""
+        return -(-self.frames // (self.actors * self.steps))
 
 
 @dataclass(frozen=True)
@@ -102,14 +112,24 @@ def random_features(config: GridConfig, seed: int, n: int) -> RandomLinear:
     return RandomLinear(key_for(seed, Purpose.FEATURES), config.room.observation_shape, n)
 
 
+def _adam(config: GridConfig, rate: float, decay: float) -> optax.GradientTransformation:
+    """Adam whose rate is constant, then falls linearly: it would be 0 in the update after the last."""
+    falling = round(decay * config.updates)
+    if not falling:
+        return optax.adam(rate)
+    return optax.adam(optax.linear_schedule(rate, 0.0, falling, config.updates - falling))
+
+
 def learner(config: GridConfig, variant: GridVariant, seed: int) -> Learner:
     """The agent of one seed. Its `update` serves every seed of the variant."""
     rate = config.end_to_end_learning_rate if variant.end_to_end else config.learning_rate
+    optimiser = _adam(config, rate, config.value_rate_decay)
     value = ValueTask(config.discount, config.hidden)
-    tasks = [OptimisedTask("value", value, optax.adam(rate), trains_representation=variant.end_to_end)]
+    tasks = [OptimisedTask("value", value, optimiser, trains_representation=variant.end_to_end)]
     if variant.questions is not None:
         answers = AnswersTask(question_arrays(*variant.questions(config, seed)), config.hidden)
-        tasks.append(OptimisedTask("answers", answers, optax.adam(config.learning_rate)))
+        optimiser = _adam(config, config.learning_rate, config.answers_rate_decay)
+        tasks.append(OptimisedTask("answers", answers, optimiser))
 
     def representation(key: Key[Array, ""]) -> DenseRepresentation:
         new = DenseRepresentation(key, config.room.observation_shape, config.representation)

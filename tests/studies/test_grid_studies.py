@@ -2,6 +2,8 @@
 
 import json
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ from rgvf.studies import Conclusion, FolderError, find_study, grid_random, grid_
 from rgvf.studies.claims import beats, falls, matches
 from rgvf.studies.curves import Curves
 from rgvf.studies.folder import StudyFolder
-from rgvf.studies.grid_agents import GridConfig, random_features
+from rgvf.studies.grid_agents import GridConfig, learner, random_features
 from rgvf.studies.merged_states import merged_states_error
 
 SMALL = GridConfig(seeds=2, frames=640, size=3, evaluations=4)
@@ -191,6 +193,36 @@ def test_random_study_draws_every_seed_its_own_questions(tmp_path):
     assert not np.array_equal(weights[0], weights[1])
 
 
+def test_learning_rates_fall_linearly_to_zero_at_the_end_of_training():
+    tree = grid_touch.VARIANTS["tree-1"]
+
+    def rates(**decays):
+        """The rate of each update, by task: Adam's step is the rate where the gradient is always 1."""
+        config = GridConfig(frames=9 * 64 + 1, **decays)
+        assert config.updates == 10
+        found = {}
+        for each in learner(config, tree, 0).tasks:
+            state, steps = each.optimiser.init(jnp.zeros(())), []
+            for _ in range(config.updates):
+                with jax.numpy_dtype_promotion("standard"):  # as in Learner.update
+                    step, state = each.optimiser.update(jnp.ones(()), state)
+                steps.append(-float(jnp.asarray(step)) / config.learning_rate)
+            found[each.name] = steps
+        return found
+
+    constant = [1.0] * 10
+    falling = [1, 1, 1, 1, 1, 1, 0.8, 0.6, 0.4, 0.2]
+    for decays, value, answers in [
+        ({}, constant, constant),
+        (dict(value_rate_decay=0.5), falling, constant),
+        (dict(answers_rate_decay=0.5), constant, falling),
+        (dict(value_rate_decay=1.0), [(10 - t) / 10 for t in range(10)], constant),
+    ]:
+        found = rates(**decays)
+        np.testing.assert_allclose(found["value"], value, rtol=1e-4)
+        np.testing.assert_allclose(found["answers"], answers, rtol=1e-4)
+
+
 def test_the_error_of_merged_states_of_questions_that_confuse_them():
     config = GridConfig()
     # Trees of depth 3 tell all 49 states of the room apart; shallower ones and the symmetric sum do not.
@@ -242,6 +274,8 @@ def test_claims_of_the_touch_study_follow_made_up_results():
         (dict(learning_rate=float("nan")), "learning_rate"),
         (dict(learning_rate=float("inf")), "learning_rate"),
         (dict(wall=float("nan")), "wall"),
+        (dict(value_rate_decay=1.5), "value_rate_decay"),
+        (dict(answers_rate_decay=float("nan")), "answers_rate_decay"),
     ],
 )
 def test_settings_are_checked_with_the_field_named(wrong, named):
