@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from rgvf.runs.config import MAX_AGENTS
-from rgvf.settings import check_types, require
+from rgvf.settings import check_types, require, to_data
 
 
 @dataclass(frozen=True)
 class StudyConfig:
     """Settings of a study; the defaults are the full study."""
+
+    CHOICES: ClassVar[tuple[str, ...]] = ()
+    """Settings that only choose what to run. Results with other choices may share a folder."""
 
     seeds: int = 5
     """Number of independent agents for each variant."""
@@ -22,6 +26,10 @@ class StudyConfig:
         require(self, "at least 1", lambda x: x >= 1, "seeds", "frames")
         require(self, f"at most {MAX_AGENTS:,}: each agent needs its own memory", lambda x: x <= MAX_AGENTS, "seeds")
         require(self, "at most 10^15", lambda x: x <= 10**15, "frames")
+
+    def identity(self) -> dict[str, Any]:
+        """The settings that all results in a folder have in common, as JSON can hold them."""
+        return {name: value for name, value in to_data(self).items() if name not in self.CHOICES}
 
     @property
     def caution(self) -> str:

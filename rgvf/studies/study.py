@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from rgvf.messages import SILENT, suggestion
-from rgvf.settings import to_data
 from rgvf.studies.claims import Claim
 from rgvf.studies.config import StudyConfig
 from rgvf.studies.curves import Curves
@@ -63,8 +62,19 @@ class Study(ABC):
     name: str
     config_type: type[StudyConfig]
     variants: Sequence[str]
+    """Those of the full study."""
     measure: str = "return"
     """What the curves are of."""
+
+    def chosen(self, config: Any) -> Sequence[str]:
+        """The variants that the settings choose; all of them, where a study has no such settings."""
+        del config
+        return self.variants
+
+    def default_parallel(self, config: Any) -> int:
+        """How many batches to run at once, each in a process of its own; 0: one after another in this process."""
+        del config
+        return 0
 
     def batches(self, variants: Sequence[str]) -> Iterable[tuple[str, Sequence[str]]]:
         """The variants, divided into those that are best run at once; each batch has a name for people."""
@@ -100,39 +110,71 @@ class Study(ABC):
 
 
 def run_study(
-    study: Study, config: Any, out: Path, variants: Sequence[str] = (), listener: StudyListener = SILENT
+    study: Study,
+    config: Any,
+    out: Path,
+    variants: Sequence[str] = (),
+    listener: StudyListener = SILENT,
+    *,
+    parallel: int | None = None,
+    retry_failed: bool = False,
 ) -> Conclusion:
     """Run what the folder has no results of yet, then draw and check all results in it.
 
     Args:
         variants: the ones to run, by name or pattern ("Breakout.*"); all by default. Other results in the folder are
             kept and used.
+        parallel: how many batches to run at once, each in a process of its own. 0: one after another in this process;
+            by default as the study prefers. In processes of their own, a batch that fails does not stop the others.
+        retry_failed: run variants again that failed before.
 
     Raises:
         ValueError: an unknown variant.
         FolderError: `out` cannot be used.
     """
-    chosen = {name for pattern in variants for name in _matching(study, pattern)} or set(study.variants)
-    folder = StudyFolder(out, study.name, to_data(config), defaults=to_data(study.config_type()))
-    results = _stored(study, config, folder)
+    folder, names = open_study(study, config, out, variants)
+    results = stored_results(study, config, folder)
     if results:
         listener.found(list(results))
-    for batch, names in study.batches([name for name in study.variants if name in chosen - results.keys()]):
-        began = time.monotonic()
-        listener.begin(batch)
-        for name, curves in study.run(config, names, listener, folder).items():
-            folder.save_result(name, {"identity": study.identity(config, name), **curves.to_data()})
-        listener.finish(batch, time.monotonic() - began)
-    conclusion = study.conclude(config, _stored(study, config, folder), folder)  # another process may have added some
+    wanted = [name for name in names if name not in results]
+    n = study.default_parallel(config) if parallel is None else parallel
+    if n:
+        from rgvf.studies.pool import run_in_processes
+
+        run_in_processes(study, config, wanted, folder, listener, n, retry_failed)
+    else:
+        for batch, members in study.batches(wanted):
+            began = time.monotonic()
+            listener.begin(batch)
+            run_batch(study, config, members, listener, folder)
+            listener.finish(batch, time.monotonic() - began)
+    conclusion = study.conclude(config, stored_results(study, config, folder), folder)  # others may have added some
     if conclusion.claims:
         claims = [claim.to_data() for claim in conclusion.claims]
         folder.write_json("claims.json", {"study": study.name, "claims": claims}, indent=1)
     return conclusion
 
 
-def _stored(study: Study, config: StudyConfig, folder: StudyFolder) -> dict[str, Curves]:
+def run_batch(study: Study, config: Any, variants: Sequence[str], listener: StudyListener, folder: StudyFolder) -> None:
+    """Train a batch and store its results."""
+    for name, curves in study.run(config, variants, listener, folder).items():
+        folder.save_result(name, {"identity": study.identity(config, name), **curves.to_data()})
+
+
+def open_study(
+    study: Study, config: StudyConfig, out: Path, variants: Sequence[str] = ()
+) -> tuple[StudyFolder, list[str]]:
+    """The folder of a study, and the variants that the settings and the patterns choose, in the study's order."""
+    known = list(study.chosen(config))
+    matching = {name for pattern in variants for name in _matching(study.name, known, pattern)}
+    folder = StudyFolder(out, study.name, config.identity(), defaults=type(config)().identity())
+    return folder, [name for name in known if name in matching] if variants else known
+
+
+def stored_results(study: Study, config: StudyConfig, folder: StudyFolder) -> dict[str, Curves]:
     """The finished results in the folder, in the order of the study's variants."""
-    found = ((name, _complete(study, config, name, folder.result(name))) for name in study.variants)
+    names = dict.fromkeys((*study.variants, *study.chosen(config)))
+    found = ((name, _complete(study, config, name, folder.result(name))) for name in names)
     return {name: curves for name, curves in found if curves is not None}
 
 
@@ -149,11 +191,11 @@ def _complete(study: Study, config: StudyConfig, variant: str, result: Mapping[s
         return None
 
 
-def _matching(study: Study, pattern: str) -> list[str]:
-    found = fnmatch.filter(study.variants, pattern)
+def _matching(study: str, variants: Sequence[str], pattern: str) -> list[str]:
+    found = fnmatch.filter(variants, pattern)
     if not found:
-        hint = suggestion(pattern, study.variants, cutoff=0.75) or f"choose from {some_of(study.variants)}"
-        raise ValueError(f"{study.name} has no variant {pattern!r}; {hint}")
+        hint = suggestion(pattern, variants, cutoff=0.75) or f"choose from {some_of(variants)}"
+        raise ValueError(f"{study} has no variant {pattern!r}; {hint}")
     return found
 
 

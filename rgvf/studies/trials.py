@@ -1,0 +1,169 @@
+"""Studies that are made of trials: an agent in a game with one seed, each an ordinary run in a process of its own.
+
+They are too large for one machine, so their settings choose a part: games, agents, seeds. Results of any parts can
+share a folder, and folders of several machines can be merged.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from rgvf.agents import STOPPED
+from rgvf.messages import unknown
+from rgvf.runs import PRESETS, RunConfig, preset
+from rgvf.settings import require
+from rgvf.studies.base import Curves, StudyConfig
+from rgvf.studies.runs import RunsStudy
+
+CORES_PER_TRIAL = 4
+"""Emulators of one agent keep about so many cores busy."""
+
+
+@dataclass(frozen=True)
+class TrialsConfig(StudyConfig):
+    """Settings of a study of trials."""
+
+    CHOICES: ClassVar[tuple[str, ...]] = ("games", "agents", "seeds")
+
+    games: tuple[str, ...] = ()
+    """Games to train in; all by default."""
+    agents: tuple[str, ...] = ()
+    """Agents to train; the paper's by default."""
+    seeds: int = 5
+    """Number of trials of each agent in each game."""
+    frames: int = 0
+    """Frames to train each agent for; 0: as many as the preset has."""
+    preset: str = "paper"
+    """paper, or fast: settings that learn more in 10 million frames."""
+    points: int = 100
+    """Points of a learning curve."""
+    checkpoints: int = 20
+    """Checkpoints of a run."""
+
+    def __post_init__(self) -> None:
+        if self.preset not in ("paper", "fast"):
+            raise ValueError(unknown("preset of this study", str(self.preset), ["paper", "fast"]))
+        if self.frames == 0:
+            frames = PRESETS[self.preset].settings.get("frames", RunConfig("atari/Breakout").frames)
+            object.__setattr__(self, "frames", frames)
+        super().__post_init__()
+        require(self, "at least 1", lambda x: x >= 1, "points", "checkpoints")
+
+
+class Trial(NamedTuple):
+    """What is trained: its name is GAME.AGENT.SEED."""
+
+    game: str
+    agent: str
+    seed: int
+
+    def __str__(self) -> str:
+        return f"{self.game}.{self.agent}.{self.seed}"
+
+    @classmethod
+    def parse(cls, name: str) -> Trial:
+        """The trial of this name."""
+        game, agent, seed = name.split(".")
+        return cls(game, agent, int(seed))
+
+
+class TrialsStudy(RunsStudy):
+    """A study of agents in games, with one trial for each seed."""
+
+    config_type: type[TrialsConfig] = TrialsConfig
+    suite: str = "atari"
+    games: Sequence[str]
+    agents: Sequence[str]
+    """Those of the full study."""
+    more_agents: Sequence[str] = ()
+    """Others that can be chosen."""
+
+    @property
+    def variants(self) -> Sequence[str]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The trials of the full study."""
+        return self.chosen(self.config_type())
+
+    def chosen(self, config: TrialsConfig) -> Sequence[str]:
+        """The trials of the chosen games, agents and seeds."""
+        games = _known("game", config.games, self.games) or self.games
+        agents = _known("agent of this study", config.agents, (*self.agents, *self.more_agents)) or self.agents
+        return [str(Trial(game, agent, seed)) for game in games for agent in agents for seed in range(config.seeds)]
+
+    def run_config(self, config: TrialsConfig, variant: str) -> RunConfig:
+        """An agent in a game, by the preset."""
+        trial = Trial.parse(variant)
+        return preset(
+            f"{self.suite}/{trial.game}",
+            trial.agent.removesuffix(STOPPED),
+            config.preset,
+            stop_gradient=trial.agent.endswith(STOPPED),
+            frames=config.frames,
+            seed=trial.seed,
+            log_every=max(1, config.frames // config.points),
+            checkpoint_every=max(1, config.frames // config.checkpoints),
+            keep_checkpoints=2,
+        )
+
+    def batch(self, variant: str) -> str:
+        """Each trial is alone."""
+        return variant
+
+    def seeds(self, config: Any, variant: str) -> int:
+        """One for each trial."""
+        del config, variant
+        return 1
+
+    def default_parallel(self, config: Any) -> int:
+        """As many trials at once as the emulators keep the cores busy."""
+        del config
+        return max(1, (os.cpu_count() or 1) // CORES_PER_TRIAL)
+
+    def by_agent(self, curves: Mapping[str, Curves]) -> dict[str, Curves]:
+        """The trials of an agent in a game together, by GAME.AGENT: seeds in order, as many as there are."""
+        together: dict[str, list[Curves]] = {}
+        for variant, each in curves.items():
+            trial = Trial.parse(variant)
+            together.setdefault(f"{trial.game}.{trial.agent}", []).append(each)
+        return {name: _join(each) for name, each in together.items()}
+
+    def caution(self, config: TrialsConfig, curves: Mapping[str, Curves]) -> str:
+        """What of the full study is missing in the results; empty where nothing is."""
+        full = self.config_type()
+        if config.identity() == full.identity() and set(self.variants) <= curves.keys():
+            return ""
+        found = [Trial.parse(variant) for variant in curves]
+        games, agents = _in_order(self.games, (t.game for t in found)), {t.agent for t in found}
+        seeds = max((t.seed + 1 for t in found), default=0)
+        whole = f"{len(self.games)} games, {len(self.agents)} agents, {full.seeds} seeds, {full.frames:,} frames"
+        some = f": {', '.join(games)}" if len(games) < len(self.games) else ""
+        return (
+            f"This has {len(games)} games, {len(agents)} agents, at most {seeds} seed{'s' * (seeds != 1)}, "
+            f"{config.frames:,} frames by the preset {config.preset}; the full study has {whole} by the preset "
+            f"{full.preset}, and its claims may come out otherwise. Games here{some or ': all'}."
+        )
+
+
+def _join(curves: Sequence[Curves]) -> Curves:
+    """The curves of several trials, over the points that all of them have."""
+    points = min(len(each.frames) for each in curves)
+    values = np.concatenate([each.values[:, :points] for each in curves])
+    return Curves(curves[0].frames[:points], values, curves[0].first_seed)
+
+
+def _in_order(known: Sequence[str], names: Iterable[str]) -> list[str]:
+    found = set(names)
+    return [name for name in known if name in found]
+
+
+def _known(kind: str, names: Sequence[str], known: Sequence[str]) -> list[str]:
+    """The names, in the order of those known. ValueError where one is not."""
+    spelling = {each.lower(): each for each in known}
+    for name in names:
+        if name.lower() not in spelling:
+            raise ValueError(unknown(kind, name, known))
+    return _in_order(known, (spelling[name.lower()] for name in names))
