@@ -187,7 +187,8 @@ def test_folders_are_merged(tmp_path):
     assert (merged.study, sorted(merged.copied), merged.different) == ("minatar", ["x", "y", "z"], ["x"])
     assert [Path(each).name for each in merged.damaged] == ["w.json"]
     together = StudyFolder(tmp_path / "all", STUDY.name, to_data(config))
-    assert {name: together.result(name)["values"] for name in "xyz"} == {"x": [[1]], "y": [[2]], "z": [[3]]}
+    values = {name: (together.result(name) or {}).get("values") for name in "xyz"}
+    assert values == {"x": [[1]], "y": [[2]], "z": [[3]]}
     assert merge(tmp_path / "all", [first.path]).copied == []
 
 
