@@ -42,6 +42,7 @@ class Conv(eqx.Module):
     Three ways compute the same function. Where the stride divides the kernel, blocks of stride×stride pixels first
     become channels (space-to-depth), so that the stride is 1. Small images are cut into patches and multiplied as one
     matrix: several times as fast inside a compiled loop on a CPU, and fast where weights differ from seed to seed.
+    Bytes are taken as 0…1.
     """
 
     weight: Float[Array, "kernel kernel inputs outputs"]
@@ -52,7 +53,7 @@ class Conv(eqx.Module):
         self.weight, self.bias = _kernels(key, inputs, size)
         self.stride = size.stride
 
-    def __call__(self, x: Float[Array, "batch height width inputs"]) -> Float[Array, "batch rows columns outputs"]:
+    def __call__(self, x: Shaped[Array, "batch height width inputs"]) -> Float[Array, "batch rows columns outputs"]:
         weight, stride, kernel = self.weight, self.stride, self.weight.shape[0]
         if stride > 1 and kernel % stride == 0:
             height, width = ((n - kernel) // stride * stride + kernel for n in x.shape[1:3])
@@ -62,16 +63,16 @@ class Conv(eqx.Module):
         if stride == 1:
             rows, columns = (n - weight.shape[0] + 1 for n in x.shape[1:3])
             if rows * columns * weight[..., 0].size <= MAX_PATCH_NUMBERS:
-                patches = _patches(x, weight.shape[0], rows, columns)
+                patches = unit_scale(_patches(x, weight.shape[0], rows, columns))  # bytes are fewer before than after
                 return add_bias(patches @ weight.reshape(-1, weight.shape[-1]), self.bias)
         axes = ("NHWC", "HWIO", "NHWC")
-        x = jax.lax.conv_general_dilated(x, weight, (stride, stride), "VALID", dimension_numbers=axes)
+        x = jax.lax.conv_general_dilated(unit_scale(x), weight, (stride, stride), "VALID", dimension_numbers=axes)
         return add_bias(x, self.bias)
 
 
 def _patches(
-    x: Float[Array, "n height width c"], kernel: int, rows: int, columns: int
-) -> Float[Array, "n rows columns patch"]:
+    x: Shaped[Array, "n height width c"], kernel: int, rows: int, columns: int
+) -> Shaped[Array, "n rows columns patch"]:
     places = [(i, j) for i in range(kernel) for j in range(kernel)]
     return jnp.concatenate([x[:, i : i + rows, j : j + columns] for i, j in places], axis=-1)
 
@@ -134,7 +135,7 @@ class ConvRepresentation(eqx.Module):
     def step(self, observation: Shaped[Array, "*batch height width channels"]) -> Float[Array, "*batch size"]:
         """States of single observations."""
         *batch, height, width, channels = observation.shape
-        x = unit_scale(observation.reshape(-1, height, width, channels))
+        x = observation.reshape(-1, height, width, channels)
         for convolution in self.convolutions:
             x = jax.nn.relu(convolution(x))
         return self.dense(x.reshape(*batch, -1))
