@@ -1,4 +1,4 @@
-"""How much the random questions' hyperparameters matter (the paper's Figure 5): sampled values, a table, claims, figures.
+"""How much the random questions' hyperparameters matter (the paper's Figure 6): samples, claims, figures.
 
 Each of four is sampled uniformly twenty times while the others keep their defaults.
 """
@@ -79,7 +79,7 @@ def samples(finals: Finals, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def check(finals: Finals, game: str = "") -> list[Claim]:
-    """What the paper says about Figure 5; a game's name comes before each claim."""
+    """What the paper says about Figure 6; a game's name comes before each claim."""
     of = f"{game}: " if game else ""
     whole = all(name in finals for name in SAMPLED)
     claims: list[Claim] = []

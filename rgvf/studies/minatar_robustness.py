@@ -1,4 +1,4 @@
-"""How much the random questions' hyperparameters matter (the paper's Figure 5), on MinAtar's Breakout."""
+"""How much the random questions' hyperparameters matter (the paper's Figure 6), on MinAtar's Breakout."""
 
 from __future__ import annotations
 
