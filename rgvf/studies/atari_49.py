@@ -127,12 +127,14 @@ def _profiles(found: Scores, agents: Sequence[str], games: Sequence[str], folder
     profiles = {
         agent: performance_profile(normalised(found.final(agent, games), games), THRESHOLDS) for agent in agents
     }
-    modes = {
-        "stop-gradient, and A2C": {a: each for a, each in profiles.items() if a == BASELINE or a.endswith(STOPPED)},
-        "end-to-end": {a: each for a, each in profiles.items() if not a.endswith(STOPPED)},
-    }
-    panels = {name: each for name, each in modes.items() if each}
-    title = f"Atari, {_count(games)}: how many runs end above a score (band: 95 % bootstrap interval)"
+    stopped = {agent: each for agent, each in profiles.items() if agent.endswith(STOPPED)}
+    end_to_end = {agent: each for agent, each in profiles.items() if agent not in stopped}
+    baseline = {agent: each for agent, each in end_to_end.items() if agent == BASELINE}
+    panels = {"end-to-end": end_to_end} if end_to_end else {}
+    if stopped:
+        panels = {"stop-gradient" + ", and A2C" * len(baseline): baseline | stopped, **panels}
+    band = " (band: 95 % bootstrap interval)" if any(np.isfinite(each[0]).any() for each in profiles.values()) else ""
+    title = f"Atari, {_count(games)}: how many runs end above a score{band}"
     label = "human-normalised score"
     return profile_panels(folder / "profiles.png", panels, THRESHOLDS, title, label, ("human", 1.0))
 

@@ -32,8 +32,8 @@ class AtariAblationStudy(TrialsStudy):
         claims = [*over_games(found), *by_game(found, self.games), in_half_of_the_games(found, self.games)]
         caution = " ".join(filter(None, (self.caution(config, curves), left_out(found, self.agents))))
         legend = (
-            f"{LEGEND}, mean ± standard error over seeds; the last column is human-normalised, over seeds and the games "
-            "that all agents have."
+            f"{LEGEND}, mean ± standard error over seeds; the last column is human-normalised, over seeds and the "
+            "games that all agents have."
         )
         panels = game_panels(found.curves, self.games, self.agents)
         title = "Atari, four kinds of random questions: return of the last 100 games"

@@ -73,11 +73,16 @@ class Scores:
     def compared(self, agents: Sequence[str]) -> tuple[list[str], list[str]]:
         """Agents to compare, and the games that all of them have.
 
-        An agent with fewer than half as many games as another is left out: it would leave few games to all.
+        Agents with few games are left out where these would leave few games to all: chosen are the agents for which
+        (agents − 1) · games is largest, of those with the most games.
         """
-        count = {agent: len(self.games(agent)) for agent in self.trained(agents)}
-        chosen = [agent for agent, n in count.items() if 2 * n >= max(count.values())]
-        return chosen, self.games(*chosen) if chosen else []
+        trained = self.trained(agents)
+        most = sorted(trained, key=lambda agent: -len(self.games(agent)))
+        sets = [most[:n] for n in range(len(most), 1, -1)]
+        best = max(sets, key=lambda chosen: (len(chosen) - 1) * len(self.games(*chosen)), default=trained)
+        if not trained or not self.games(*best):
+            return trained, []
+        return [agent for agent in trained if agent in best], self.games(*best)
 
     def seeds(self, agent: str, games: Sequence[str]) -> tuple[int, int]:
         """The fewest and the most seeds that an agent has in any of these games."""
@@ -105,14 +110,18 @@ class Scores:
 
 
 def left_out(found: Scores, agents: Sequence[str]) -> str:
-    """Which games agents are compared in, and which agents are not, where these are not all; empty otherwise."""
+    """Which games agents are compared in, and which agents are not, where agents have different games."""
     trained, (compared, games) = found.trained(agents), found.compared(agents)
     if all(found.games(agent) == games for agent in trained):
         return ""
-    where = f"in the games that all of them have: {', '.join(games)}" if games else "nowhere: they share no game"
-    few = [f"{agent} ({len(found.games(agent))})" for agent in trained if agent not in compared]
-    without = f" Too few games to be compared with all: {', '.join(few)}." if few else ""
-    return f"Agents are compared {where}.{without} Each claim is about the games that its two agents have."
+    if not games:
+        return "No game has all agents."
+    few = [f"{agent} ({len(found.games(agent))} games)" for agent in trained if agent not in compared]
+    without = f", without {', '.join(few)}" if few else ""
+    return (
+        f"Agents are compared in the games that they have in common{without}: {', '.join(games)}. Each claim is about "
+        "the games that its two agents have."
+    )
 
 
 def outperforms(found: Scores, claim: str, better: str, worse: str) -> Claim:
