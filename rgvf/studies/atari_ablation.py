@@ -45,7 +45,7 @@ def table(found: Scores, games: Sequence[str], agents: Sequence[str]) -> list[tu
     """Returns of each agent in each game, and over the games that all agents have."""
     games = [game for game in games if any(f"{game}.{agent}" in found.curves for agent in agents)]
     trained, (compared, shared) = found.trained(agents), found.compared(agents)
-    rows = [("agent", *games, f"{MIDDLE.name}, {len(shared)} games")]
+    rows = [("agent", *games, MIDDLE.name)]
     for agent in trained:
         each = [found.curves.get(f"{game}.{agent}") for game in games]
         cells = ["" if of is None else show_estimate(of.final) for of in each]

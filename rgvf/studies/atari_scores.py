@@ -116,7 +116,7 @@ def left_out(found: Scores, agents: Sequence[str]) -> str:
         return ""
     if not games:
         return "No game has all agents."
-    few = [f"{agent} ({len(found.games(agent))} games)" for agent in trained if agent not in compared]
+    few = [f"{agent} (games: {len(found.games(agent))})" for agent in trained if agent not in compared]
     without = f", without {', '.join(few)}" if few else ""
     return (
         f"Agents are compared in the games that they have in common{without}: {', '.join(games)}. Each claim is about "
