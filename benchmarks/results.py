@@ -84,7 +84,7 @@ def search():
     yield "search", "game", *(f"{size} {rate:g}" for size, rate in settings), "best of both games"
     for agent, games in cells.items():
         scores = {each: sum(np.log(tried[each].mean()) for tried in games.values()) for each in games["Breakout"]}
-        best = "{} {:g}".format(*max(scores, key=scores.get))
+        best = "{} {:g}".format(*max(scores, key=lambda each: scores[each]))
         for game, tried in games.items():
             yield agent, game, *(estimate(tried[each], 1) if each in tried else "" for each in settings), best
 

@@ -110,7 +110,7 @@ def learning_panels(
         _plot_lines(axes, lines, log, band, size)
         if level is not None:
             axes.axhline(level[1], color=GREY, linestyle=":", linewidth=1.4)
-        axes.set_title(name, fontsize=size.title * min(1.0, size.letters / len(name)), pad=size.pad)
+        axes.set_title(name, fontsize=size.title * min(1.0, size.letters / max(1, len(name))), pad=size.pad)
     for axes in grid[len(panels) :]:
         axes.axis("off")
     words: Any = {

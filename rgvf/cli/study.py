@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import tyro
 
@@ -12,11 +12,16 @@ from rgvf.cli.errors import CommandError, command_errors
 from rgvf.cli.imports import import_modules
 from rgvf.cli.parsing import parse
 
+if TYPE_CHECKING:
+    from rgvf.studies import Study
+
 Config = TypeVar("Config")
 USAGE = """\
-usage: rgvf study NAME [options]   run a study, draw its figures, check its claims
-       rgvf study NAME --help      list its options
-       rgvf study list             list the names
+usage: rgvf study NAME [options]       run a study, draw its figures, check its claims
+       rgvf study NAME --plan          what it would take, before anything runs
+       rgvf study NAME --help          list its options
+       rgvf study list                 list the names
+       rgvf study merge OUT FOLDER …   put results of several machines into one folder
        --import MODULE, before all else, imports a module of yours that adds studies
 
 The studies:"""
@@ -29,11 +34,26 @@ class _Options(Generic[Config]):
     """Folder of the results. Results of this study that it holds already are kept and used."""
     variants: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
     """Variants to run, by name or pattern ('*.a2c'); all by default."""
+    parallel: int | None = None
+    """Batches to run at once, each in a process of its own. By default trials are run in as many processes as keep the
+    cores busy, and all other studies in this process."""
+    retry_failed: bool = False
+    """Run variants again that failed before."""
+    plan: bool = False
+    """Only say what would be run, and how long it would take here, by a short measurement, and on several machines."""
+    machines: int = 10
+    """Machines to plan for."""
+
+    def __post_init__(self) -> None:
+        if self.parallel is not None and not 0 <= self.parallel <= 1024:
+            raise ValueError(f"parallel must be between 0 and 1024, not {self.parallel}")
+        if self.machines < 1:
+            raise ValueError(f"machines must be at least 1, not {self.machines}")
 
 
 def study(arguments: list[str]) -> None:
     """Run the command."""
-    _, arguments = import_modules(arguments)
+    modules, arguments = import_modules(arguments)
     if not arguments:
         raise CommandError("which study? 'rgvf study list' lists them.")
     name, *options = arguments
@@ -44,8 +64,10 @@ def study(arguments: list[str]) -> None:
         if options:
             raise CommandError("'rgvf study list' takes no options.")
         _list()
+    elif name == "merge":
+        _merge(options)
     else:
-        _run(name, options)
+        _run(name, options, modules)
 
 
 def _list() -> None:
@@ -56,7 +78,7 @@ def _list() -> None:
         print(f"{name:{width}}  {summary}")
 
 
-def _run(name: str, arguments: list[str]) -> None:
+def _run(name: str, arguments: list[str], modules: tuple[str, ...]) -> None:
     from rgvf.cli.terminal import StudyProgress, print_conclusion
     from rgvf.studies import STUDIES, find_study, run_study, some_of
 
@@ -71,9 +93,58 @@ def _run(name: str, arguments: list[str]) -> None:
             config=(tyro.conf.OmitArgPrefixes,),
         )
         print(f"{name}: {STUDIES[name][1]}", flush=True)
+        if options.plan:
+            _plan(chosen, options, modules)
+            return
         with StudyProgress() as progress:
-            conclusion = run_study(chosen, options.settings, options.out, options.variants, progress)
+            conclusion = run_study(
+                chosen,
+                options.settings,
+                options.out,
+                options.variants,
+                progress,
+                parallel=options.parallel,
+                retry_failed=options.retry_failed,
+                imports=modules,
+            )
     print_conclusion(conclusion, options.out)
+
+
+def _plan(chosen: Study, options: _Options[Any], modules: tuple[str, ...]) -> None:
+    from rgvf.cli.terminal import StudyProgress, print_plan
+    from rgvf.studies import RunsStudy
+    from rgvf.studies.plan import make_plan
+
+    if not isinstance(chosen, RunsStudy):
+        raise CommandError(f"{chosen.name} takes minutes, so it has no plan; run it.")
+    with StudyProgress() as progress:
+        plan = make_plan(
+            chosen, options.settings, options.out, options.variants, options.parallel, progress, imports=modules
+        )
+    print_plan(plan, chosen.what(options.settings), options.machines)
+
+
+def _merge(arguments: list[str]) -> None:
+    from rgvf.cli.terminal import print_conclusion
+    from rgvf.settings import from_data
+    from rgvf.studies import conclude_study, find_study, open_study
+    from rgvf.studies.merge import merge
+
+    if len(arguments) < 2 or any(word.startswith("-") for word in arguments):
+        raise CommandError("usage: rgvf study merge OUT FOLDER …")
+    out, *folders = map(Path, arguments)
+    with command_errors():
+        merged = merge(out, folders)
+        print(f"{merged.study}: {len(merged.copied)} results copied to {out}")
+        if merged.different:
+            print(f"{out} has other results of {', '.join(merged.different)}, and keeps them")
+        if merged.damaged:
+            print(f"Left out, because they are damaged: {', '.join(merged.damaged)}")
+        chosen = find_study(merged.study)
+        config = from_data(chosen.config_type, merged.settings)
+        folder, _ = open_study(chosen, config, out)
+        conclusion = conclude_study(chosen, config, folder)
+    print_conclusion(conclusion, out)
 
 
 def _repeat_option(arguments: list[str]) -> list[str]:

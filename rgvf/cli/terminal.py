@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
@@ -12,6 +14,9 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from rgvf.cli.tables import make_console, print_table
 from rgvf.signals import GracefulStop
 from rgvf.studies import Conclusion, some_of
+
+if TYPE_CHECKING:
+    from rgvf.studies.plan import Plan
 
 MARKS = {
     True: "[green]holds[/]",
@@ -86,6 +91,35 @@ def bar(title: str) -> Iterator[Callable[[float], None]]:
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("", total=1)
         yield lambda fraction: progress.update(task, completed=fraction)
+
+
+def print_plan(plan: Plan, what: str, machines: int) -> None:
+    """What a study would take."""
+    console = make_console()
+    console.print(f"\n{what} = {plan.frames:,} frames left" if plan.done else f"\n{what} = {plan.frames:,} frames")
+    if plan.done:
+        console.print(f"{plan.done:,} are done already; {plan.runs:,} are left.")
+    if not plan.kinds:
+        return
+    console.print()
+    rows = [
+        (kind.name, f"{kind.runs:,}", f"{kind.rate:,.0f}" if kind.rate else "?", f"{kind.hours:,.1f}")
+        for kind in plan.kinds
+    ]
+    print_table(console, [("agent", "to train", "frames/s of each", "hours, one by one"), *rows])
+    at_once = f"{plan.parallel} at once" if plan.parallel > 1 else "one at a time"
+    console.print(f"\nHere ({at_once}, as measured): {show_hours(plan.hours)}")
+    console.print(f"On {machines} machines like this: {show_hours(plan.hours / machines)}")
+
+
+def show_hours(hours: float) -> str:
+    """Hours, and where they are many, days or years."""
+    if math.isnan(hours):
+        return "unknown: the measurement failed"
+    if hours < 48:
+        return f"{hours:,.1f} hours"
+    days = hours / 24
+    return f"{hours:,.0f} hours, {days:,.0f} days" if days < 800 else f"{hours:,.0f} hours, {days / 365.25:,.1f} years"
 
 
 def print_conclusion(conclusion: Conclusion, out: Path) -> None:

@@ -1,7 +1,7 @@
 """Training runs: their configuration, their folder, and the functions that train and load agents."""
 
 from rgvf.runs.config import MAY_CHANGE, WHAT_MAY_CHANGE, RunConfig
-from rgvf.runs.folder import RunError, RunFolder
+from rgvf.runs.folder import InUseError, RunError, RunFolder
 from rgvf.runs.presets import AUTO, MINATAR_RATES, PRESETS, find_preset, preset
 from rgvf.runs.progress import RunListener, RunProgress
 from rgvf.runs.train import default_folder, resume, train, train_together
@@ -13,6 +13,7 @@ __all__ = [
     "MINATAR_RATES",
     "PRESETS",
     "WHAT_MAY_CHANGE",
+    "InUseError",
     "RunConfig",
     "RunError",
     "RunFolder",

@@ -30,6 +30,10 @@ class RunError(UserError):
     """A run cannot start or continue; the message is one sentence for the user."""
 
 
+class InUseError(RunError):
+    """Another process trains in the folder."""
+
+
 class RunFolder:
     """The files of a run."""
 
@@ -106,7 +110,7 @@ class RunFolder:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             self.close()
-            raise RunError(f"{self.path} is in use: another process trains there") from None
+            raise InUseError(f"{self.path} is in use: another process trains there") from None
         except OSError:
             pass  # a file system without locks
         remove_temporary_files(self.path, self.path / "checkpoints")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from rgvf.studies.base import Conclusion, Curves, StudyFolder, write_curves
 from rgvf.studies.hyperparameters import BASELINE, HEADER, SAMPLED, Finals, check, draw, rows
 from rgvf.studies.runs import LEGEND
-from rgvf.studies.trials import TrialsConfig, TrialsStudy
+from rgvf.studies.trials import Trial, TrialsConfig, TrialsStudy
 from rgvf.tasks import RandomQuestions, TaskSettings
 
 _SAMPLES = {name.replace(".", "-"): name for name in SAMPLED}
@@ -49,6 +49,12 @@ class AtariRobustnessStudy(TrialsStudy):
         """All but the baseline."""
         return agent != BASELINE
 
+    def kind(self, config: TrialsConfig, variant: str) -> str:
+        """The hyperparameter, whose first sample stands for all."""
+        del config
+        agent = Trial.parse(variant).agent
+        return BASELINE if agent == BASELINE else f"rgvf, other {SAMPLED[_SAMPLES[agent]].name}"
+
     def conclude(self, config: TrialsConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
         """For each game the rows of the table, the claims and the scatter plots."""
         values = {agent: SAMPLED[name].value for agent, name in _SAMPLES.items()}
@@ -67,7 +73,7 @@ class AtariRobustnessStudy(TrialsStudy):
 
     def caution(self, config: TrialsConfig, curves: Mapping[str, Curves]) -> str:
         """What of the full study is missing in the results; empty where nothing is."""
-        full = self.config_type()
+        full = self.full
         if config.identity() == full.identity() and set(self.variants) <= curves.keys():
             return ""
         found = {game: self.finals(curves, game) for game in self.games}

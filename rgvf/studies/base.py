@@ -4,7 +4,7 @@ from rgvf.studies.claims import Claim, beats, falls, matches
 from rgvf.studies.config import StudyConfig
 from rgvf.studies.curves import Curves, write_curves
 from rgvf.studies.folder import FolderError, StudyFolder
-from rgvf.studies.study import Conclusion, Study, StudyListener, run_study, some_of
+from rgvf.studies.study import Conclusion, Study, StudyListener, conclude_study, open_study, run_study, some_of
 
 __all__ = [
     "Claim",
@@ -16,8 +16,10 @@ __all__ = [
     "StudyFolder",
     "StudyListener",
     "beats",
+    "conclude_study",
     "falls",
     "matches",
+    "open_study",
     "run_study",
     "some_of",
     "write_curves",

@@ -82,6 +82,17 @@ class RunsStudy(Study):
         """Train the runs of a batch, or resume those begun."""
         return train_runs({variant: self.run_config(config, variant) for variant in variants}, listener, folder.path)
 
+    def what(self, config: Any) -> str:
+        """What is run, in numbers."""
+        chosen = self.chosen(config)
+        agents = sum(self.seeds(config, variant) for variant in chosen)
+        return f"{len(chosen):,} variants, {agents:,} agents × {config.frames:,} frames"
+
+    def kind(self, config: Any, variant: str) -> str:
+        """What decides how fast a run is."""
+        run = self.run_config(config, variant)
+        return f"{run.env} {run.agent.label}"
+
     def identity(self, config: Any, variant: str) -> dict[str, Any]:
         """The run's agent, environment and first seed."""
         run = self.run_config(config, variant)

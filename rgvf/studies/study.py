@@ -118,6 +118,7 @@ def run_study(
     *,
     parallel: int | None = None,
     retry_failed: bool = False,
+    imports: Sequence[str] = (),
 ) -> Conclusion:
     """Run what the folder has no results of yet, then draw and check all results in it.
 
@@ -127,6 +128,7 @@ def run_study(
         parallel: how many batches to run at once, each in a process of its own. 0: one after another in this process;
             by default as the study prefers. In processes of their own, a batch that fails does not stop the others.
         retry_failed: run variants again that failed before.
+        imports: modules that each process imports first.
 
     Raises:
         ValueError: an unknown variant.
@@ -141,14 +143,19 @@ def run_study(
     if n:
         from rgvf.studies.pool import run_in_processes
 
-        run_in_processes(study, config, wanted, folder, listener, n, retry_failed)
+        run_in_processes(study, config, wanted, folder, listener, n, retry_failed, imports)
     else:
         for batch, members in study.batches(wanted):
             began = time.monotonic()
             listener.begin(batch)
             run_batch(study, config, members, listener, folder)
             listener.finish(batch, time.monotonic() - began)
-    conclusion = study.conclude(config, stored_results(study, config, folder), folder)  # others may have added some
+    return conclude_study(study, config, folder)
+
+
+def conclude_study(study: Study, config: Any, folder: StudyFolder) -> Conclusion:
+    """Draw and check all results in the folder; other processes may have added some."""
+    conclusion = study.conclude(config, stored_results(study, config, folder), folder)
     if conclusion.claims:
         claims = [claim.to_data() for claim in conclusion.claims]
         folder.write_json("claims.json", {"study": study.name, "claims": claims}, indent=1)
@@ -164,11 +171,16 @@ def run_batch(study: Study, config: Any, variants: Sequence[str], listener: Stud
 def open_study(
     study: Study, config: StudyConfig, out: Path, variants: Sequence[str] = ()
 ) -> tuple[StudyFolder, list[str]]:
-    """The folder of a study, and the variants that the settings and the patterns choose, in the study's order."""
+    """The folder of a study, and the variants that the settings and the patterns choose."""
+    names = choose(study, config, variants)
+    return StudyFolder(out, study.name, config.identity(), defaults=type(config)().identity()), names
+
+
+def choose(study: Study, config: StudyConfig, variants: Sequence[str] = ()) -> list[str]:
+    """The variants that the settings and the patterns choose, in the study's order. ValueError where one is unknown."""
     known = list(study.chosen(config))
     matching = {name for pattern in variants for name in _matching(study.name, known, pattern)}
-    folder = StudyFolder(out, study.name, config.identity(), defaults=type(config)().identity())
-    return folder, [name for name in known if name in matching] if variants else known
+    return [name for name in known if name in matching] if variants else known
 
 
 def stored_results(study: Study, config: StudyConfig, folder: StudyFolder) -> dict[str, Curves]:

@@ -6,7 +6,6 @@ share a folder, and folders of several machines can be merged.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -18,6 +17,7 @@ from rgvf.messages import unknown
 from rgvf.runs import PRESETS, RunConfig, preset
 from rgvf.settings import require
 from rgvf.studies.base import Curves, StudyConfig
+from rgvf.studies.pool import available_cores
 from rgvf.studies.runs import RunsStudy
 from rgvf.tasks import TaskSettings
 
@@ -76,7 +76,7 @@ class Trial(NamedTuple):
 class TrialsStudy(RunsStudy):
     """A study of agents in games, with one trial for each seed."""
 
-    config_type: type[TrialsConfig] = TrialsConfig  # pyright: ignore[reportIncompatibleVariableOverride]
+    config_type = TrialsConfig
     suite: str = "atari"
     games: Sequence[str]
     agents: Sequence[str]
@@ -87,7 +87,14 @@ class TrialsStudy(RunsStudy):
     @property
     def variants(self) -> Sequence[str]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The trials of the full study."""
-        return self.chosen(self.config_type())
+        return self.chosen(self.full)
+
+    @property
+    def full(self) -> TrialsConfig:
+        """The settings of the full study."""
+        config = self.config_type()
+        assert isinstance(config, TrialsConfig)
+        return config
 
     def chosen(self, config: TrialsConfig) -> Sequence[str]:
         """The trials of the chosen games, agents and seeds."""
@@ -128,6 +135,19 @@ class TrialsStudy(RunsStudy):
         """Each trial is alone."""
         return variant
 
+    def what(self, config: TrialsConfig) -> str:
+        """Games, agents and seeds, and how many trials these are."""
+        trials = [Trial.parse(variant) for variant in self.chosen(config)]
+        games, agents = len({each.game for each in trials}), len({each.agent for each in trials})
+        parts = f"{games} games × {agents} agents × {config.seeds} seeds"
+        how = f"{parts} = " if games * agents * config.seeds == len(trials) else ""
+        return f"{how}{len(trials):,} trials × {config.frames:,} frames"
+
+    def kind(self, config: Any, variant: str) -> str:
+        """The agent: games are about as fast as each other."""
+        del config
+        return Trial.parse(variant).agent
+
     def seeds(self, config: Any, variant: str) -> int:
         """One for each trial."""
         del config, variant
@@ -136,7 +156,7 @@ class TrialsStudy(RunsStudy):
     def default_parallel(self, config: Any) -> int:
         """As many trials at once as the emulators keep the cores busy."""
         del config
-        return max(1, (os.cpu_count() or 1) // CORES_PER_TRIAL)
+        return max(1, len(available_cores()) // CORES_PER_TRIAL)
 
     def by_agent(self, curves: Mapping[str, Curves]) -> dict[str, Curves]:
         """The trials of an agent in a game together, by GAME.AGENT: seeds in order, as many as there are."""
@@ -148,7 +168,7 @@ class TrialsStudy(RunsStudy):
 
     def caution(self, config: TrialsConfig, curves: Mapping[str, Curves]) -> str:
         """What of the full study is missing in the results; empty where nothing is."""
-        full = self.config_type()
+        full = self.full
         if config.identity() == full.identity() and set(self.variants) <= curves.keys():
             return ""
         found = [Trial.parse(variant) for variant in curves]

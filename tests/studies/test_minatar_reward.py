@@ -10,7 +10,17 @@ from rgvf.studies import find_study, run_study
 from rgvf.studies.curves import Curves
 from rgvf.studies.minatar_reward import SEARCH, SEARCH_GAMES, STUDY, TUNED, RewardConfig, best, check, search_table
 from rgvf.studies.minatar_tuning import FIRST_SEED as OTHER_SEARCH
-from rgvf.studies.reward_agents import ABLATIONS, AGENTS, BEYOND, COMBINATION, SEARCHED, Setting, agent_config, score, settings_of
+from rgvf.studies.reward_agents import (
+    ABLATIONS,
+    AGENTS,
+    BEYOND,
+    COMBINATION,
+    SEARCHED,
+    Setting,
+    agent_config,
+    score,
+    settings_of,
+)
 from rgvf.studies.runs import RunsConfig
 from rgvf.tasks import ActionValues, ActionValuesNoActions, RandomAndActionValues, RandomQuestions
 

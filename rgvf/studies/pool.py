@@ -1,0 +1,234 @@
+"""Running the batches of a study at once, each in a process of its own.
+
+A batch that fails is recorded, with its log, and does not stop the others.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rgvf.messages import SILENT
+from rgvf.studies.folder import StudyFolder
+from rgvf.studies.registry import STUDIES
+from rgvf.studies.study import Study, StudyListener
+from rgvf.studies.worker import INTERRUPTED, Job
+
+TICK = 0.3
+"""Seconds between two looks at what the processes say."""
+
+
+@dataclass
+class _Process:
+    """A batch that is running."""
+
+    name: str
+    variants: Sequence[str]
+    cores: tuple[int, ...]
+    popen: subprocess.Popen[str]
+    log: Path
+    reader: threading.Thread
+    fraction: float = 0.0
+
+    def close(self) -> None:
+        """After it has ended: read the rest of what it said."""
+        self.reader.join()
+        for pipe in (self.popen.stdin, self.popen.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+
+
+class Pool:
+    """Up to `at_once` batches of a study, each in a process."""
+
+    def __init__(
+        self,
+        study: Study,
+        config: Any,
+        folder: StudyFolder,
+        listener: StudyListener,
+        at_once: int,
+        imports: Sequence[str] = (),
+        measure: float = 0.0,
+    ) -> None:
+        self._study, self._config, self._folder, self._listener = study, config, folder, listener
+        self._at_once, self._imports, self._measure = at_once, tuple(imports), measure
+        self.rates: dict[str, float] = {}
+        """Where batches are measured: frames/s by batch."""
+        self._free = share_cores(available_cores(), at_once)
+        self._said: queue.SimpleQueue[tuple[_Process, dict[str, Any]]] = queue.SimpleQueue()
+        self._running: list[_Process] = []
+
+    def run(self, batches: Sequence[tuple[str, Sequence[str]]]) -> None:
+        """Run them all; KeyboardInterrupt where the listener wants to stop, once all have left a checkpoint."""
+        waiting = list(batches)
+        done = 0
+        try:
+            while waiting or self._running:
+                while waiting and len(self._running) < self._at_once:
+                    self._running.append(self._start(*waiting.pop(0)))
+                self._listen()
+                ended = [each for each in self._running if each.popen.poll() is not None]
+                for each in ended:
+                    self._running.remove(each)
+                    self._free.append(each.cores)
+                    done += 1
+                    self._end(each)
+                under_way = sum(each.fraction for each in self._running)
+                self._listener.progress(min(1.0, (done + under_way) / len(batches)))
+        finally:
+            self._stop()
+
+    def _start(self, name: str, variants: Sequence[str]) -> _Process:
+        for variant in variants:
+            failure_file(self._folder, variant).unlink(missing_ok=True)
+        log = self._folder.path / "logs" / f"{name}.log"
+        log.parent.mkdir(exist_ok=True)
+        module = STUDIES[self._study.name][0]
+        cores = self._free.pop(0)
+        job = Job(module, self._config, str(self._folder.path), tuple(variants), cores, self._imports, self._measure)
+        with log.open("w", encoding="utf-8") as errors:
+            popen = subprocess.Popen(
+                [sys.executable, "-m", "rgvf.studies.worker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                start_new_session=True,  # Ctrl-C comes to this process only, which passes it on once
+            )
+        assert popen.stdin is not None
+        assert popen.stdout is not None
+        popen.stdin.write(job.to_json() + "\n")
+        popen.stdin.flush()
+        process = _Process(name, variants, cores, popen, log, threading.Thread())
+        process.reader = threading.Thread(target=self._read, args=(process, popen.stdout), daemon=True)
+        process.reader.start()
+        return process
+
+    def _read(self, process: _Process, output: Iterable[str]) -> None:
+        """In a thread: what a process says."""
+        for line in output:
+            try:
+                said = json.loads(line)
+            except ValueError:  # a library printed something
+                continue
+            if isinstance(said, dict):
+                self._said.put((process, said))
+
+    def _listen(self) -> None:
+        """Take in what has been said since the last time, for at least a moment."""
+        until = time.monotonic() + TICK
+        while (left := until - time.monotonic()) > 0:
+            try:
+                process, said = self._said.get(timeout=left)
+            except queue.Empty:
+                return
+            process.fraction = said.get("fraction", process.fraction)
+            if "rate" in said:
+                self.rates[process.name] = said["rate"]
+            if "warning" in said:
+                self._listener.warn(f"{process.name}: {said['warning']}")
+
+    def _end(self, process: _Process) -> None:
+        """A process has ended by itself."""
+        process.close()
+        status = process.popen.returncode
+        log = process.log.relative_to(self._folder.path)
+        self._listen()
+        if status == 0:
+            process.log.unlink(missing_ok=True)
+        elif status < 0 or status == INTERRUPTED:
+            what = f"was ended by {signal.Signals(-status).name}" if status < 0 else "was interrupted"
+            self._listener.warn(f"{process.name} {what}; the same command continues it")
+        else:
+            error = last_line(process.log)
+            for variant in process.variants:
+                failure = {"variant": variant, "error": error, "log": str(log)}
+                failure_file(self._folder, variant).parent.mkdir(exist_ok=True)
+                self._folder.write_json(f"failed/{variant}.json", failure, indent=1)
+            self._listener.warn(f"{process.name} failed: {error} (log: {process.log})")
+
+    def _stop(self) -> None:
+        """Let every process that is still running leave a checkpoint, and wait for it."""
+        for each in self._running:
+            each.popen.send_signal(signal.SIGTERM)
+        for each in self._running:
+            each.popen.wait()
+            each.close()
+
+
+def run_in_processes(
+    study: Study,
+    config: Any,
+    variants: Sequence[str],
+    folder: StudyFolder,
+    listener: StudyListener = SILENT,
+    at_once: int = 1,
+    retry_failed: bool = False,
+    imports: Sequence[str] = (),
+) -> None:
+    """Run variants of a study in processes, up to `at_once` batches at the same time.
+
+    Args:
+        retry_failed: also those that have failed before.
+        imports: modules that each process imports first.
+    """
+    if study.name not in STUDIES:
+        raise ValueError(f"the study {study.name} must be in rgvf.studies.STUDIES to be run in processes")
+    failed = [] if retry_failed else failed_variants(folder, variants)
+    if failed:
+        listener.warn(f"{len(failed)} failed before and will not run again without --retry-failed: {', '.join(failed)}")
+    if at_once > 1:
+        os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # they share the memory of a GPU
+    batches = list(study.batches([variant for variant in variants if variant not in failed]))
+    if not batches:
+        return
+    began = time.monotonic()
+    title = f"{len(batches)} batches, {min(at_once, len(batches))} at once"
+    listener.begin(title)
+    Pool(study, config, folder, listener, at_once, imports).run(batches)
+    listener.finish(title, time.monotonic() - began)
+
+
+def available_cores() -> list[int]:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0))
+    return list(range(os.cpu_count() or 1))
+
+
+def share_cores(cores: Sequence[int], n: int) -> list[tuple[int, ...]]:
+    """The cores in n shares of one size; some are shared where there are fewer than n, and none is left over."""
+    if n >= len(cores):
+        return [(cores[i % len(cores)],) for i in range(n)]
+    ends = [len(cores) * i // n for i in range(n + 1)]
+    return [tuple(cores[a:b]) for a, b in itertools.pairwise(ends)]
+
+
+def failed_variants(folder: StudyFolder, variants: Sequence[str]) -> list[str]:
+    """Those that have failed, and have not been run again since."""
+    return [variant for variant in variants if failure_file(folder, variant).exists()]
+
+
+def failure_file(folder: StudyFolder, variant: str) -> Path:
+    """Where the failure of a variant is recorded."""
+    return folder.path / "failed" / f"{variant}.json"
+
+
+def last_line(log: Path) -> str:
+    """The last line of a log that says something."""
+    lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines()]
+    return next((line for line in reversed(lines) if line), "it said nothing")

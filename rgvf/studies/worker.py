@@ -1,0 +1,191 @@
+"""A process that runs one batch of a study: `python -m rgvf.studies.worker`.
+
+The first line of its standard input is the `Job`. The input stays open as long as the process that started it lives;
+when it ends, the batch is stopped with a checkpoint. What happens is written to standard output, a JSON object on each
+line.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import io
+import json
+import os
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NoReturn
+
+from rgvf.errors import UserError
+from rgvf.messages import one_line
+from rgvf.runs import InUseError
+from rgvf.settings import from_data, to_data
+from rgvf.signals import GracefulStop
+from rgvf.studies.study import Study, open_study, run_batch
+
+PATIENCE = 60.0
+"""Seconds to wait for a run that another process is about to leave."""
+INTERRUPTED, FAILED = 130, 1
+LONG = 10**12
+"""Frames of a run that is only measured."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A batch of a study."""
+
+    module: str
+    """Of the study."""
+    config: Any
+    """Settings of the study."""
+    out: str
+    variants: tuple[str, ...]
+    cores: tuple[int, ...] = ()
+    """The cores to run on; all by default."""
+    imports: tuple[str, ...] = ()
+    measure: float = 0.0
+    """Do not run the batch: only measure, for so many seconds, how fast it is."""
+
+    def to_json(self) -> str:
+        """On one line."""
+        return json.dumps({**dataclasses.asdict(self), "config": to_data(self.config)})
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> tuple[Job, Study]:
+        """The job that `to_json` wrote, and its study."""
+        data = json.loads(text)
+        for module in data["imports"]:
+            import_module(module)
+        study = import_module(data["module"]).STUDY
+        lists = {name: tuple(data[name]) for name in ("variants", "cores", "imports")}
+        return cls(**{**data, **lists, "config": from_data(study.config_type, data["config"])}), study
+
+
+class Quiet:
+    """A listener of a single batch; the process that started this one knows all but its progress and warnings."""
+
+    def found(self, variants: Sequence[str]) -> None:
+        """Results were looked for before."""
+
+    def begin(self, batch: str) -> None:
+        """There is only one batch."""
+
+    def finish(self, batch: str, seconds: float) -> None:
+        """There is only one batch."""
+
+    def warn(self, message: str) -> None:
+        """Nobody needs to know."""
+
+
+class Stopwatch(Quiet):
+    """A listener that measures how fast a batch is, and then stops it."""
+
+    def __init__(self, seconds: float, frames: int) -> None:
+        self._seconds, self._frames = seconds, frames
+        self._first: tuple[float, float] | None = None
+        self.rate = 0.0
+        """Frames/s of the whole batch, once compiled."""
+
+    def progress(self, fraction: float) -> None:
+        """A fraction of the batch is done."""
+        now = time.monotonic()
+        if self._first is None:
+            self._first = now, fraction
+        elif now - self._first[0] >= self._seconds:
+            self.rate = (fraction - self._first[1]) * self._frames / (now - self._first[0])
+            raise KeyboardInterrupt
+
+
+class Reports(Quiet):
+    """A listener that writes what it is told to standard output, and stops the batch when a signal came."""
+
+    def __init__(self, stop: GracefulStop) -> None:
+        self._stop = stop
+
+    def progress(self, fraction: float) -> None:
+        """A fraction of the batch is done."""
+        say(fraction=round(fraction, 5))
+        self._stop.check()
+
+    def warn(self, message: str) -> None:
+        """Something is wrong, but the batch continues."""
+        say(warning=message)
+
+
+def use_cores(cores: Sequence[int]) -> None:
+    """Keep this process, and those that it starts, on some cores, where the system can do that."""
+    if cores and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, cores)
+
+
+def say(**what: Any) -> None:
+    """Write an object to standard output; where nobody reads it any more, there is nobody to tell."""
+    try:
+        print(json.dumps(what), flush=True)
+    except BrokenPipeError:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def main() -> NoReturn:
+    """Run the job on standard input."""
+    orders = open(0, "rb", buffering=0)  # noqa: SIM115 - open as long as the process; a thread must not hold a buffer
+    line = orders.readline()
+    use_cores(json.loads(line)["cores"])  # before anything counts them
+    job, study = Job.from_json(line)
+    with GracefulStop(lambda message: None) as stop:
+        threading.Thread(target=_end_with_parent, args=(orders, stop), daemon=True).start()
+        try:
+            if job.measure:
+                say(rate=_measure(job, study))
+            else:
+                _run(job, study, Reports(stop))
+        except KeyboardInterrupt:
+            status = INTERRUPTED
+        except UserError as error:
+            print(one_line(error), file=sys.stderr)
+            status = FAILED
+        else:
+            status = 0
+    sys.exit(status)
+
+
+def _run(job: Job, study: Study, reports: Reports) -> None:
+    folder, _ = open_study(study, job.config, Path(job.out))
+    patient_until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return run_batch(study, job.config, job.variants, reports, folder)
+        except InUseError:  # left by a study that was killed a moment ago, and is stopping
+            if time.monotonic() > patient_until:
+                raise
+            reports.progress(0.0)
+            time.sleep(0.5)
+
+
+def _measure(job: Job, study: Study) -> float:
+    """Frames/s of the batch: the sum over its agents."""
+    config = dataclasses.replace(job.config, frames=LONG)
+    agents = sum(study.seeds(config, variant) for variant in job.variants)
+    watch = Stopwatch(job.measure, LONG * agents)
+    with tempfile.TemporaryDirectory() as out, contextlib.suppress(KeyboardInterrupt):
+        folder, _ = open_study(study, config, Path(out))
+        study.run(config, job.variants, watch, folder)
+    return watch.rate
+
+
+def _end_with_parent(orders: io.FileIO, stop: GracefulStop) -> None:
+    """When standard input ends, the process that started this one is gone."""
+    orders.read()
+    if stop.requested is None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,212 @@
+"""Batches in processes of their own: failures, stops, plans, and folders of several machines."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rgvf.settings import to_data
+from rgvf.studies import FolderError, find_study, run_study
+from rgvf.studies.curves import Curves
+from rgvf.studies.folder import StudyFolder
+from rgvf.studies.merge import merge
+from rgvf.studies.minatar import STUDY, MinAtarConfig
+from rgvf.studies.plan import Kind, Plan, make_plan
+from rgvf.studies.pool import available_cores, share_cores
+from rgvf.studies.worker import Job, Stopwatch
+
+SMALL = MinAtarConfig(seeds=1, frames=640, hidden=8, points=2, checkpoints=2)
+
+
+@pytest.mark.parametrize(("cores", "n"), [(2, 1), (16, 4), (16, 5), (3, 2), (2, 5)])
+def test_cores_are_shared_evenly_and_none_is_left_over(cores, n):
+    shares = share_cores(list(range(cores)), n)
+    assert len(shares) == n
+    assert {core for share in shares for core in share} == set(range(cores))
+    sizes = {len(share) for share in shares}
+    assert max(sizes) - min(sizes) <= 1
+    if n <= cores:
+        assert sum(map(len, shares)) == cores
+
+
+def test_a_job_is_what_it_was_after_a_pipe():
+    job = Job("rgvf.studies.minatar", SMALL, "runs/x", ("Breakout.a2c",), (0, 1), ("json",), 2.5)
+    assert Job.from_json(job.to_json()) == (job, STUDY)
+
+
+def test_a_stopwatch_leaves_out_the_time_before_the_first_progress(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    watch = Stopwatch(seconds=5, frames=1_000_000)
+    now[0] = 160.0  # a minute to compile
+    watch.progress(0.1)
+    now[0] = 164.0
+    watch.progress(0.14)
+    now[0] = 165.0
+    with pytest.raises(KeyboardInterrupt):
+        watch.progress(0.15)
+    assert watch.rate == pytest.approx(0.05 * 1_000_000 / 5)
+
+
+class Recorder:
+    """A listener that keeps warnings."""
+
+    def __init__(self):
+        self.warnings, self.known = [], []
+
+    def found(self, variants):
+        self.known = list(variants)
+
+    def begin(self, batch): ...
+
+    def progress(self, fraction): ...
+
+    def warn(self, message):
+        self.warnings.append(message)
+
+    def finish(self, batch, seconds): ...
+
+
+@pytest.mark.medium
+def test_a_batch_that_fails_does_not_stop_the_others(tmp_path):
+    """The folder of one run cannot be made, because a file is in its place."""
+    StudyFolder(tmp_path, STUDY.name, SMALL.identity())
+    (tmp_path / "agents").mkdir()
+    obstacle = tmp_path / "agents" / "Breakout.a2c"
+    obstacle.write_text("in the way")
+    names = ["Breakout.a2c", "Freeway.a2c"]
+    listener = Recorder()
+    run_study(STUDY, SMALL, tmp_path, names, listener, parallel=2)
+    assert len(listener.warnings) == 1
+    assert listener.warnings[0].startswith("Breakout.a2c failed: ")
+    failure = json.loads((tmp_path / "failed" / "Breakout.a2c.json").read_text())
+    assert "Breakout.a2c" in failure["error"]
+    assert failure["error"] in (tmp_path / failure["log"]).read_text()
+    assert sorted(path.name for path in (tmp_path / "results").iterdir()) == ["Freeway.a2c.json"]
+    obstacle.unlink()
+    listener = Recorder()
+    run_study(STUDY, SMALL, tmp_path, names, listener, parallel=2)
+    assert listener.known == ["Freeway.a2c"]
+    assert "without --retry-failed: Breakout.a2c" in listener.warnings[0]
+    assert not (tmp_path / "results" / "Breakout.a2c.json").exists()
+    listener = Recorder()
+    run_study(STUDY, SMALL, tmp_path, names, listener, parallel=1, retry_failed=True)
+    assert listener.warnings == []
+    assert (tmp_path / "results" / "Breakout.a2c.json").exists()
+    assert not list((tmp_path / "failed").iterdir())
+
+
+def command(out, *options):
+    words = ["study", "minatar", "--out", str(out), "--frames", "3000000", "--seeds", "1", "--hidden", "8"]
+    words += ["--variants", "Breakout.a2c", "--parallel", "1", *options]
+    return [sys.executable, "-m", "rgvf.cli", *words]
+
+
+def workers():
+    """The processes that run batches, by their process number."""
+    found = {}
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if b"rgvf.studies.worker" in words:
+            found[int(path.parent.name)] = words
+    return found
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize(
+    "number", [pytest.param(signal.SIGTERM, marks=pytest.mark.slow), signal.SIGKILL], ids=["stopped", "killed"]
+)
+def test_no_process_outlives_the_study_and_a_checkpoint_is_kept(tmp_path, number):
+    before = set(workers())
+    out = tmp_path / "study"
+    study = subprocess.Popen(command(out), env=os.environ | {"JAX_PLATFORMS": "cpu"}, stderr=subprocess.DEVNULL)
+    metrics = out / "agents" / "Breakout.a2c" / "metrics.jsonl"
+    until = time.monotonic() + 120
+    while not (metrics.exists() and metrics.stat().st_size) and time.monotonic() < until:
+        assert study.poll() is None
+        time.sleep(0.1)
+    study.send_signal(number)
+    study.wait(60)
+    while (left := set(workers()) - before) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not left
+    assert list((out / "agents" / "Breakout.a2c" / "checkpoints").iterdir())
+    assert not (out / "failed").exists()
+
+
+def test_a_plan_counts_what_is_left(tmp_path):
+    config = MinAtarConfig(seeds=2, frames=1000)
+    names = ["Breakout.*", "Freeway.a2c"]
+    plan = make_plan(STUDY, config, tmp_path / "new", names, 3, seconds=0)
+    assert not (tmp_path / "new").exists()
+    assert (plan.runs, plan.frames, plan.done, plan.parallel) == (26, 26_000, 0, 3)
+    folder = StudyFolder(tmp_path / "begun", STUDY.name, config.identity())
+    result = Curves([1000], np.ones((2, 1))).to_data()
+    folder.save_result("Breakout.a2c", {"identity": STUDY.identity(config, "Breakout.a2c"), **result})
+    plan = make_plan(STUDY, config, folder.path, names, 3, seconds=0)
+    assert (plan.runs, plan.frames, plan.done) == (24, 24_000, 2)
+    assert {kind.name for kind in plan.kinds} >= {"minatar/Breakout rgvf-stop-gradient", "minatar/Freeway a2c"}
+
+
+def test_hours_are_frames_over_rates_over_what_runs_at_once():
+    plan = Plan([Kind("a", 10, 36_000_000, 1000.0), Kind("b", 1, 7_200_000, 500.0)], parallel=4, done=0)
+    assert plan.hours == pytest.approx((10 + 4) / 4)
+    assert np.isnan(Plan([Kind("a", 1, 1, 0.0)], 1, 0).hours)
+
+
+@pytest.mark.slow
+def test_a_plan_measures_how_fast_a_run_is(tmp_path):
+    plan = make_plan(STUDY, SMALL, tmp_path / "new", ["Breakout.a2c"], 1, seconds=0.5)
+    assert 100 < plan.kinds[0].rate < 10_000_000
+    assert not (tmp_path / "new").exists()
+
+
+def folder_with(path, config, **results):
+    folder = StudyFolder(path, STUDY.name, to_data(config))
+    for name, value in results.items():
+        folder.save_result(name, {"identity": {}, **Curves([1], np.full((1, 1), value)).to_data()})
+    return folder
+
+
+def test_folders_are_merged(tmp_path):
+    config = MinAtarConfig(seeds=1)
+    first = folder_with(tmp_path / "a", config, x=1.0, y=2.0)
+    second = folder_with(tmp_path / "b", config, y=2.0, z=3.0)
+    third = folder_with(tmp_path / "c", config, x=9.0, w=4.0)
+    (third.path / "results" / "w.json").write_text('{"sha256": "wrong"}')
+    merged = merge(tmp_path / "all", [first.path, second.path, third.path])
+    assert (merged.study, sorted(merged.copied), merged.different) == ("minatar", ["x", "y", "z"], ["x"])
+    assert [Path(each).name for each in merged.damaged] == ["w.json"]
+    together = StudyFolder(tmp_path / "all", STUDY.name, to_data(config))
+    values = {name: (together.result(name) or {}).get("values") for name in "xyz"}
+    assert values == {"x": [[1]], "y": [[2]], "z": [[3]]}
+    assert merge(tmp_path / "all", [first.path]).copied == []
+
+
+def test_folders_that_do_not_compare_are_not_merged(tmp_path):
+    first = folder_with(tmp_path / "a", MinAtarConfig(), x=1.0)
+    other = folder_with(tmp_path / "b", MinAtarConfig(frames=7), y=2.0)
+    grid = StudyFolder(tmp_path / "c", "grid-touch", {})
+    for folders, message in (
+        ([first.path, other.path], "frames = 7, and .*a 5000000: their results do not compare"),
+        ([first.path, grid.path], "holds the study grid-touch, and .*a the study minatar"),
+        ([first.path, tmp_path], "is not the folder of a study"),
+        ([], "nothing to merge"),
+    ):
+        with pytest.raises(FolderError, match=message):
+            merge(tmp_path / "all", folders)
+    assert not (tmp_path / "all").exists()
+
+
+def test_this_machine_has_cores():
+    assert available_cores()
+    assert find_study("minatar") is STUDY
