@@ -14,7 +14,7 @@ import numpy as np
 from PIL import Image
 
 from rgvf.analysis import Line, agent_style, learning_panels
-from rgvf.studies import grid_random, grid_touch, minatar, minatar_reward, minatar_robustness
+from rgvf.studies import grid_random, grid_touch, hyperparameters, minatar, minatar_reward
 from rgvf.studies.curves import Curves
 from rgvf.studies.grid import draw_curves
 
@@ -79,7 +79,9 @@ FIGURES = {
     "minatar": comparison(minatar.STUDY),
     "minatar-reward": comparison(minatar_reward.STUDY),
     "minatar-robustness": lambda curves: [
-        minatar_robustness.draw({name: each.final for name, each in curves.items()}, RESULTS / "minatar-robustness")
+        hyperparameters.draw(
+            {name: each.final for name, each in curves.items()}, RESULTS / "minatar-robustness/scatter.png", "Breakout"
+        )
     ],
 }
 

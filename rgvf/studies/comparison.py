@@ -123,7 +123,7 @@ class Comparison:
         for name, agents in parts.items():
             file = folder / ("ablations.png" if name == "ablations" else "curves.png")
             title = f"{self.title}, {name}: return of the last 100 games"
-            figures += learning_panels([file], self._panels(curves, agents), "return", title)
+            figures += learning_panels([file], game_panels(curves, self.games, agents), "return", title)
         if aggregates:
             panels = {
                 name: {agent: _with_ends(aggregates[agent]) for agent in agents} for name, agents in parts.items()
@@ -142,14 +142,15 @@ class Comparison:
             return [each for each in self.agents if each in (self.baseline, *self.beside, *self.ablations)]
         return [each for each in self.agents if each not in self.ablations]
 
-    def _panels(self, curves: ByVariant, agents: Sequence[str]) -> dict[str, list[Line]]:
-        """The lines of some agents, by game."""
-        panels: dict[str, list[Line]] = {}
-        for game in self.games:
-            for agent in agents:
-                if (each := curves.get(f"{game}.{agent}")) is not None:
-                    panels.setdefault(game, []).append(Line(agent, each.frames, each.values, agent_style(agent)))
-        return panels
+
+def game_panels(curves: ByVariant, games: Sequence[str], agents: Sequence[str]) -> dict[str, list[Line]]:
+    """The lines of agents by game, as many as there are."""
+    panels: dict[str, list[Line]] = {}
+    for game in games:
+        for agent in agents:
+            if (each := curves.get(f"{game}.{agent}")) is not None:
+                panels.setdefault(game, []).append(Line(agent, each.frames, each.values, agent_style(agent)))
+    return panels
 
 
 def _with_ends(found: Aggregate) -> tuple[float, float, float]:

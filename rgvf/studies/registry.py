@@ -13,7 +13,7 @@ STUDIES = {
     "minatar": ("rgvf.studies.minatar", "five MinAtar games, twelve agents: the paper's comparisons in small"),
     "minatar-robustness": (
         "rgvf.studies.minatar_robustness",
-        "MinAtar's Breakout, other hyperparameters of the questions (Figure 5)",
+        "MinAtar's Breakout, other hyperparameters of the questions (Figure 6)",
     ),
     "minatar-reward": (
         "rgvf.studies.minatar_reward",
@@ -26,6 +26,12 @@ STUDIES = {
     "minatar-tuning": (
         "rgvf.studies.minatar_tuning",
         "MinAtar's Breakout, the search for the learning rates of the two studies above",
+    ),
+    "atari-49": ("rgvf.studies.atari_49", "49 Atari games, nine agents: the paper's comparison (Figures 7a and 7b)"),
+    "atari-ablation": ("rgvf.studies.atari_ablation", "six Atari games, four kinds of random questions (Figure 5)"),
+    "atari-robustness": (
+        "rgvf.studies.atari_robustness",
+        "three Atari games, other hyperparameters of the questions (Figure 6)",
     ),
 }
 """The module of each study, and a line about it. Add your own here."""

@@ -19,6 +19,7 @@ from rgvf.settings import require
 from rgvf.studies.base import Curves, StudyConfig
 from rgvf.studies.pool import available_cores
 from rgvf.studies.runs import RunsStudy
+from rgvf.tasks import TaskSettings
 
 CORES_PER_TRIAL = 4
 """Emulators of one agent keep about so many cores busy."""
@@ -99,16 +100,30 @@ class TrialsStudy(RunsStudy):
         """The trials of the chosen games, agents and seeds."""
         games = _known("game", config.games, self.games) or self.games
         agents = _known("agent of this study", config.agents, (*self.agents, *self.more_agents)) or self.agents
-        return [str(Trial(game, agent, seed)) for game in games for agent in agents for seed in range(config.seeds)]
+        pairs = [(game, agent) for game in games for agent in agents]
+        return [str(Trial(*each, seed)) for each in pairs for seed in self.trial_seeds(config, each[1])]
+
+    def trial_seeds(self, config: TrialsConfig, agent: str) -> Sequence[int]:
+        """The seeds of an agent in a game."""
+        del agent
+        return range(config.seeds)
+
+    def tasks(self, agent: str) -> str | TaskSettings:
+        """The auxiliary tasks of an agent, as `AgentConfig` takes them."""
+        return agent.removesuffix(STOPPED)
+
+    def is_stopped(self, agent: str) -> bool:
+        """Whether an agent's representation is trained by the auxiliary tasks only."""
+        return agent.endswith(STOPPED)
 
     def run_config(self, config: TrialsConfig, variant: str) -> RunConfig:
         """An agent in a game, by the preset."""
         trial = Trial.parse(variant)
         return preset(
             f"{self.suite}/{trial.game}",
-            trial.agent.removesuffix(STOPPED),
+            self.tasks(trial.agent),
             config.preset,
-            stop_gradient=trial.agent.endswith(STOPPED),
+            stop_gradient=self.is_stopped(trial.agent),
             frames=config.frames,
             seed=trial.seed,
             log_every=max(1, config.frames // config.points),

@@ -16,10 +16,12 @@ from rgvf.settings import to_data
 from rgvf.studies import find_study, run_study
 from rgvf.studies.curves import Curves
 from rgvf.studies.folder import StudyFolder
+from rgvf.studies.hyperparameters import RANGES, check, samples
+from rgvf.studies.hyperparameters import SAMPLED as VARIANTS
 from rgvf.studies.minatar import AGENTS, TUNED
 from rgvf.studies.minatar_balance import STUDY as BALANCE
 from rgvf.studies.minatar_balance import check as check_balance
-from rgvf.studies.minatar_robustness import RANGES, STUDY, VARIANTS, RobustnessConfig, check, samples
+from rgvf.studies.minatar_robustness import STUDY, RobustnessConfig
 from rgvf.studies.minatar_tuning import STUDY as TUNING
 from rgvf.studies.minatar_tuning import VARIANTS as TRIED
 from rgvf.studies.minatar_tuning import TuningConfig, best, tried

@@ -1,0 +1,155 @@
+"""The paper's comparison on 49 Atari games: A2C, random questions and the rival tasks, stop-gradient and end-to-end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from rgvf.agents import STOPPED
+from rgvf.analysis import (
+    Interval,
+    Line,
+    agent_style,
+    improvement,
+    improvement_bars,
+    learning_panels,
+    normalised,
+    over_games,
+    performance_profile,
+    profile_panels,
+)
+from rgvf.environments import ATARI_GAMES
+from rgvf.studies.atari_scores import MEASURES, MEDIAN, RECORD, Scores, does_not_outperform, left_out, outperforms
+from rgvf.studies.base import Claim, Conclusion, Curves, StudyFolder, write_curves
+from rgvf.studies.comparison import game_panels
+from rgvf.studies.trials import TrialsConfig, TrialsStudy
+
+BASELINE = "a2c"
+_OURS = "rgvf"
+_RIVALS = {"mhvp": "multi-horizon values", "pixel-control": "pixel control", "curl": "CURL"}
+_MODES = (STOPPED, "")
+_MANY = 12
+"""More games than these have small panels."""
+THRESHOLDS = np.linspace(0, 4, 81)
+"""Human-normalised scores at which performance profiles are drawn."""
+LEGEND = (
+    "The mean return over the last tenth of training, normalised by human scores (or records), over games and seeds; "
+    "in brackets its 95 % bootstrap interval (seeds resampled within each game). Where games have more or fewer seeds, "
+    "as many count as each of them has."
+)
+
+
+class Atari49Study(TrialsStudy):
+    """Nine agents in 49 games."""
+
+    name = "atari-49"
+    games = ATARI_GAMES
+    agents = (BASELINE, *(f"{task}{mode}" for task in (_OURS, *_RIVALS) for mode in _MODES))
+    more_agents = tuple(f"rgvf+action-values{mode}" for mode in _MODES)
+
+    def conclude(self, config: TrialsConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
+        """The aggregates of each agent, in its own games and in those of all; the claims and the figures."""
+        write_curves(folder, self.measure, curves)
+        found, agents = Scores(self.by_agent(curves)), (*self.agents, *self.more_agents)
+        caution = " ".join(filter(None, (self.caution(config, curves), left_out(found, agents))))
+        return Conclusion(table(found, agents), check(found), draw(found, agents, folder.path), LEGEND, caution)
+
+
+def table(found: Scores, agents: Sequence[str]) -> list[tuple[str, ...]]:
+    """A row for each agent; where they have different games, a second one over the games that all have."""
+    compared, games = found.compared(agents)
+    rows = [_row(found, agent, found.games(agent)) for agent in found.trained(agents)]
+    header = "agent", "games", "seeds", *(measure.name for measure in MEASURES)
+    if not games or all(found.games(agent) == games for agent in found.trained(agents)):
+        return [header, *rows]
+    heading = f"in the same {len(games)} game{'s' * (len(games) > 1)}:", *[""] * (len(header) - 1)
+    return [header, *rows, heading, *(_row(found, agent, games) for agent in compared)]
+
+
+def _row(found: Scores, agent: str, games: Sequence[str]) -> tuple[str, ...]:
+    fewest, most = found.seeds(agent, games)
+    seeds = str(fewest) if fewest == most else f"{fewest}–{most}"
+    return agent, str(len(games)), seeds, *(_show(found.aggregate(agent, games, each)) for each in MEASURES)
+
+
+def _show(value: Interval) -> str:
+    ends = f" [{value.low:.3f}, {value.high:.3f}]" if np.isfinite(value.low) else ""
+    return f"{value.value:.3f}{ends}"
+
+
+def check(found: Scores) -> list[Claim]:
+    """The paper's claims in its comparison to baseline auxiliary tasks."""
+    ours = f"{_OURS}{STOPPED}"
+    claims = [outperforms(found, "Stop-gradient random GVFs outperform end-to-end A2C.", ours, BASELINE)]
+    for task, name in _RIVALS.items():
+        claim = f"End-to-end A2C is not outperformed by stop-gradient {name}."
+        claims.append(does_not_outperform(found, claim, f"{task}{STOPPED}", BASELINE))
+    for task, name in _RIVALS.items():
+        claims.append(outperforms(found, f"Stop-gradient random GVFs outperform {name}.", ours, f"{task}{STOPPED}"))
+    claims.append(outperforms(found, "End to end, random GVFs outperform A2C.", _OURS, BASELINE))
+    claims += [
+        outperforms(found, f"End to end, random GVFs outperform {name}.", _OURS, task) for task, name in _RIVALS.items()
+    ]
+    return [*claims, outperforms(found, "End to end, CURL hurts in the long run.", BASELINE, "curl")]
+
+
+def draw(found: Scores, agents: Sequence[str], folder: Path) -> list[Path]:
+    """Learning curves in each game and over games, improvement over A2C by game, and performance profiles."""
+    trained, (compared, games) = found.trained(agents), found.compared(agents)
+    panels = game_panels(found.curves, ATARI_GAMES, trained)
+    if not panels:
+        return []
+    small = len(panels) > _MANY
+    title = "Atari: return of the last 100 games"
+    options = {"small": small, "columns": 7 if small else 3}
+    figures = learning_panels([folder / "curves.png"], panels, "return", title, **options)
+    if games:
+        figures += [_aggregates(found, compared, games, folder), _profiles(found, compared, games, folder)]
+    for agent in trained:
+        if agent.startswith(_OURS) and (shared := found.games(agent, BASELINE)):
+            figures.append(_improvement(found, agent, shared, folder))
+    return figures
+
+
+def _aggregates(found: Scores, agents: Sequence[str], games: Sequence[str], folder: Path) -> Path:
+    panels: dict[str, list[Line]] = {}
+    for measure in (MEDIAN, RECORD):
+        for agent in agents:
+            frames, returns = found.over_training(agent, games)
+            by_seed = over_games(normalised(returns, games, measure.by), measure.statistic)
+            panels.setdefault(f"{measure.name} score", []).append(Line(agent, frames, by_seed, agent_style(agent)))
+    return learning_panels([folder / "aggregate.png"], panels, "score", f"Atari, {_count(games)}")[0]
+
+
+def _profiles(found: Scores, agents: Sequence[str], games: Sequence[str], folder: Path) -> Path:
+    profiles = {
+        agent: performance_profile(normalised(found.final(agent, games), games), THRESHOLDS) for agent in agents
+    }
+    stopped = {agent: each for agent, each in profiles.items() if agent.endswith(STOPPED)}
+    end_to_end = {agent: each for agent, each in profiles.items() if agent not in stopped}
+    baseline = {agent: each for agent, each in end_to_end.items() if agent == BASELINE}
+    panels = {"end-to-end": end_to_end} if end_to_end else {}
+    if stopped:
+        panels = {"stop-gradient" + ", and A2C" * len(baseline): baseline | stopped, **panels}
+    band = " (band: 95 % bootstrap interval)" if any(np.isfinite(each[0]).any() for each in profiles.values()) else ""
+    title = f"Atari, {_count(games)}: how many runs end above a score{band}"
+    label = "human-normalised score"
+    return profile_panels(folder / "profiles.png", panels, THRESHOLDS, title, label, ("human", 1.0))
+
+
+def _improvement(found: Scores, agent: str, games: Sequence[str], folder: Path) -> Path:
+    values = improvement(found.means(agent, games), found.means(BASELINE, games), games)
+    title = f"{agent} against A2C, {_count(games)}"
+    label = "(score − A2C) / (max(human, A2C) − random)"
+    path = folder / f"improvement-{agent}.png"
+    by_game = dict(zip(games, values.tolist(), strict=True))
+    return improvement_bars(path, by_game, title, label, agent_style(agent).colour)
+
+
+def _count(games: Sequence[str]) -> str:
+    return f"{len(games)} games" if len(games) > 1 else games[0]
+
+
+STUDY = Atari49Study()

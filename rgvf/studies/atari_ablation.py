@@ -1,0 +1,104 @@
+"""What depth and action-conditioning are good for (the paper's Figure 5): four kinds of random questions, six games."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rgvf.agents import STOPPED
+from rgvf.analysis import difference_interval, learning_panels, show_estimate
+from rgvf.studies.atari_scores import MIDDLE, Scores, left_out, outperforms
+from rgvf.studies.base import Claim, Conclusion, Curves, StudyFolder, write_curves
+from rgvf.studies.comparison import game_panels
+from rgvf.studies.runs import LEGEND
+from rgvf.studies.trials import TrialsConfig, TrialsStudy
+
+OURS = f"rgvf{STOPPED}"
+NO_ACTIONS, SHALLOW, SUMS = (f"rgvf-{kind}{STOPPED}" for kind in ("no-actions", "shallow", "discounted-sum"))
+_CLEARLY = "by the 95 % bootstrap interval of the difference of means"
+
+
+class AtariAblationStudy(TrialsStudy):
+    """Four kinds of question networks in six games, all stop-gradient."""
+
+    name = "atari-ablation"
+    games = ("BeamRider", "Breakout", "Pong", "Qbert", "Seaquest", "SpaceInvaders")
+    agents = (OURS, NO_ACTIONS, SHALLOW, SUMS)
+
+    def conclude(self, config: TrialsConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
+        """Returns by game, the claims, and learning curves."""
+        write_curves(folder, self.measure, curves)
+        found = Scores(self.by_agent(curves))
+        claims = [*over_games(found), *by_game(found, self.games), in_half_of_the_games(found, self.games)]
+        caution = " ".join(filter(None, (self.caution(config, curves), left_out(found, self.agents))))
+        legend = (
+            f"{LEGEND}, mean ± standard error over seeds; the last column is human-normalised, over seeds and the "
+            "games that all agents have."
+        )
+        panels = game_panels(found.curves, self.games, self.agents)
+        title = "Atari, four kinds of random questions: return of the last 100 games"
+        figures = learning_panels([folder.path / "curves.png"], panels, "return", title) if panels else []
+        return Conclusion(table(found, self.games, self.agents), claims, figures, legend, caution)
+
+
+def table(found: Scores, games: Sequence[str], agents: Sequence[str]) -> list[tuple[str, ...]]:
+    """Returns of each agent in each game, and over the games that all agents have."""
+    games = [game for game in games if any(f"{game}.{agent}" in found.curves for agent in agents)]
+    trained, (compared, shared) = found.trained(agents), found.compared(agents)
+    rows = [("agent", *games, MIDDLE.name)]
+    for agent in trained:
+        each = [found.curves.get(f"{game}.{agent}") for game in games]
+        cells = ["" if of is None else show_estimate(of.final) for of in each]
+        over = f"{found.aggregate(agent, shared, MIDDLE).value:.3f}" if shared and agent in compared else ""
+        rows.append((agent, *cells, over))
+    return rows
+
+
+def over_games(found: Scores) -> list[Claim]:
+    """The claims over all games together."""
+    return [
+        outperforms(found, "Depth matters: deep questions outperform shallow ones.", OURS, SHALLOW),
+        outperforms(found, "Action-conditioning matters.", OURS, NO_ACTIONS),
+        outperforms(found, "Random deep questions outperform discounted sums.", OURS, SUMS),
+    ]
+
+
+def by_game(found: Scores, games: Sequence[str]) -> list[Claim]:
+    """The claims about each game."""
+    others = (OURS, NO_ACTIONS, SUMS)
+    worst = [clearly_above(found, game, f"{game}: shallow questions perform worst.", others, SHALLOW) for game in games]
+    claim = "questions about actions outperform those without."
+    return [*worst, *(clearly_above(found, game, f"{game}: {claim}", (OURS,), NO_ACTIONS) for game in games)]
+
+
+def clearly_above(found: Scores, game: str, claim: str, better: Sequence[str], worse: str) -> Claim:
+    """A claim that agents have a clearly higher mean return than another in one game."""
+    check = f"the mean return of {worse} is below that of {' and '.join(better)}, {_CLEARLY}"
+    intervals = {agent: _difference(found, game, worse, agent) for agent in better}
+    ends = [each for each in intervals.values() if each is not None]
+    if len(ends) < len(better):
+        return Claim(claim, check, None)
+    return Claim(claim, check, all(low > 0 for low, _ in ends), {"difference, 95 % interval": intervals})
+
+
+def in_half_of_the_games(found: Scores, games: Sequence[str]) -> Claim:
+    """What the paper counted against discounted sums: better in three games, worse in one."""
+    claim = "Random deep questions outperform discounted sums in half of the games, and are worse in one at most."
+    check = f"{OURS} is above {SUMS} in at least half of the {len(games)} games and below in at most one, {_CLEARLY}"
+    intervals: dict[str, Any] = {game: _difference(found, game, SUMS, OURS) for game in games}
+    if None in intervals.values():
+        return Claim(claim, check, None)
+    better = sum(low > 0 for low, _ in intervals.values())
+    worse = sum(high < 0 for _, high in intervals.values())
+    figures = {"better": better, "worse": worse, "difference, 95 % interval": intervals}
+    return Claim(claim, check, 2 * better >= len(games) and worse <= 1, figures)
+
+
+def _difference(found: Scores, game: str, of: str, to: str) -> list[float] | None:
+    """The interval of the difference of mean returns; None where an agent has fewer than two seeds."""
+    curves = [found.curves.get(f"{game}.{agent}") for agent in (of, to)]
+    finals = [each.final for each in curves if each is not None and len(each.values) > 1]
+    return list(difference_interval(*finals)) if len(finals) == len(curves) else None
+
+
+STUDY = AtariAblationStudy()

@@ -1,0 +1,214 @@
+"""Scores of agents in Atari games, normalised: which games are compared, aggregates with intervals, and claims."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from rgvf.analysis import (
+    Interval,
+    Paired,
+    Statistic,
+    aggregate,
+    bootstrap,
+    capped_mean,
+    compare_by_game,
+    interquartile_mean,
+    interval,
+    mean_over_games,
+    normalised,
+    probability_of_improvement,
+    sign_test,
+)
+from rgvf.environments import ATARI_GAMES
+from rgvf.studies.base import Claim, Curves
+
+SIGNIFICANT = 0.05
+"""Sign tests with a smaller p-value count."""
+
+
+def median_of_seeds(scores: np.ndarray) -> np.ndarray:
+    """The median over games of each seed, averaged over seeds, of scores [..., games, seeds]: as the paper has it."""
+    return np.asarray(np.median(scores, axis=-2).mean(-1))
+
+
+class Measure(NamedTuple):
+    """One number of the final returns of an agent."""
+
+    name: str
+    by: Literal["human", "record"]
+    """What returns are normalised by."""
+    statistic: Statistic
+
+
+MEDIAN = Measure("median human-normalised", "human", median_of_seeds)
+RECORD = Measure("mean record-normalised", "record", mean_over_games)
+CAPPED = Measure("capped mean", "human", capped_mean)
+MIDDLE = Measure("interquartile mean", "human", interquartile_mean)
+MEASURES = (MEDIAN, RECORD, CAPPED, MIDDLE)
+"""The paper's two come first."""
+
+
+class Scores:
+    """Returns of agents in games.
+
+    Args:
+        curves: by GAME.AGENT. Games may be missing, and the seeds in each may be more or fewer.
+    """
+
+    def __init__(self, curves: Mapping[str, Curves]) -> None:
+        self.curves = curves
+
+    def games(self, *agents: str) -> list[str]:
+        """The games that all of these agents have."""
+        return [game for game in ATARI_GAMES if all(f"{game}.{agent}" in self.curves for agent in agents)]
+
+    def trained(self, agents: Sequence[str]) -> list[str]:
+        """Those of the agents that have any game."""
+        return [agent for agent in agents if self.games(agent)]
+
+    def compared(self, agents: Sequence[str]) -> tuple[list[str], list[str]]:
+        """Agents to compare, and the games that all of them have.
+
+        Agents with few games are left out where these would leave few games to all: chosen are the agents for which
+        (agents − 1) · games is largest, of those with the most games.
+        """
+        trained = self.trained(agents)
+        most = sorted(trained, key=lambda agent: -len(self.games(agent)))
+        sets = [most[:n] for n in range(len(most), 1, -1)]
+        best = max(sets, key=lambda chosen: (len(chosen) - 1) * len(self.games(*chosen)), default=trained)
+        if not trained or not self.games(*best):
+            return trained, []
+        return [agent for agent in trained if agent in best], self.games(*best)
+
+    def seeds(self, agent: str, games: Sequence[str]) -> tuple[int, int]:
+        """The fewest and the most seeds that an agent has in any of these games."""
+        counts = [len(self.curves[f"{game}.{agent}"].values) for game in games]
+        return min(counts), max(counts)
+
+    def final(self, agent: str, games: Sequence[str]) -> np.ndarray:
+        """Final returns, of as many seeds as each of these games has: [games, seeds]."""
+        seeds = self.seeds(agent, games)[0]
+        return np.stack([self.curves[f"{game}.{agent}"].final[:seeds] for game in games])
+
+    def means(self, agent: str, games: Sequence[str]) -> np.ndarray:
+        """Final returns, the mean of all seeds that there are: [games]."""
+        return np.array([self.curves[f"{game}.{agent}"].final.mean() for game in games])
+
+    def over_training(self, agent: str, games: Sequence[str]) -> tuple[list[int], np.ndarray]:
+        """Frames, and the returns at each, as far as all games have them: [games, seeds, points]."""
+        found = [self.curves[f"{game}.{agent}"] for game in games]
+        seeds, points = self.seeds(agent, games)[0], min(len(each.frames) for each in found)
+        return found[0].frames[:points], np.stack([each.values[:seeds, :points] for each in found])
+
+    def aggregate(self, agent: str, games: Sequence[str], measure: Measure) -> Interval:
+        """One number over games and seeds, with its 95 % bootstrap interval; one seed has none."""
+        return aggregate(normalised(self.final(agent, games), games, measure.by), measure.statistic)
+
+
+def left_out(found: Scores, agents: Sequence[str]) -> str:
+    """Which games agents are compared in, and which agents are not, where agents have different games."""
+    trained, (compared, games) = found.trained(agents), found.compared(agents)
+    if all(found.games(agent) == games for agent in trained):
+        return ""
+    if not games:
+        return "No game has all agents."
+    few = [f"{agent} (games: {len(found.games(agent))})" for agent in trained if agent not in compared]
+    without = f", without {', '.join(few)}" if few else ""
+    return (
+        f"Agents are compared in the games that they have in common{without}: {', '.join(games)}. Each claim is about "
+        "the games that its two agents have."
+    )
+
+
+def outperforms(found: Scores, claim: str, better: str, worse: str) -> Claim:
+    """A claim that one agent is clearly better than another, over the games that both have."""
+    check = (
+        f"interquartile mean of {better} above that of {worse}, human-normalised, over the games of both: the 95 % "
+        "bootstrap interval of the difference (seeds resampled within each game) lies above 0; of one seed: better in "
+        f"more games than worse, with p < {SIGNIFICANT} by the sign test"
+    )
+    duel = _duel(found, better, worse)
+    if duel is None:
+        return Claim(claim, check, None)
+    if duel.has_seeds:
+        holds = duel.middle.low > 0
+    else:
+        holds = duel.paired.better > duel.paired.worse and duel.paired.p_value < SIGNIFICANT
+    return Claim(claim, check, holds if duel.can_decide else None, duel.figures)
+
+
+def does_not_outperform(found: Scores, claim: str, agent: str, other: str) -> Claim:
+    """A claim that one agent is not better than another, over the games that both have."""
+    check = (
+        f"interquartile mean of {agent} not above that of {other}, human-normalised, over the games of both; of one "
+        "seed: better in no more games than worse"
+    )
+    duel = _duel(found, agent, other)
+    if duel is None:
+        return Claim(claim, check, None)
+    holds = duel.middle.value <= 0 if duel.has_seeds else duel.paired.better <= duel.paired.worse
+    return Claim(claim, check, holds if duel.can_decide else None, duel.figures)
+
+
+class _Duel(NamedTuple):
+    """Two agents over the games that both have."""
+
+    middle: Interval
+    """The difference of interquartile means."""
+    paired: Paired
+    has_seeds: bool
+    """Both have several in each game."""
+    figures: dict[str, Any]
+
+    @property
+    def can_decide(self) -> bool:
+        """Several seeds, or so many games that a sign test could be significant."""
+        return self.has_seeds or sign_test(self.paired.better + self.paired.worse + self.paired.equal, 0) < SIGNIFICANT
+
+
+def _duel(found: Scores, a: str, b: str) -> _Duel | None:
+    games = found.games(a, b)
+    if not games:
+        return None
+    returns = {agent: found.final(agent, games) for agent in (a, b)}
+    seeds = [each.shape[1] for each in returns.values()]
+    figures: dict[str, Any] = {"games": len(games), "seeds in each game": dict(zip((a, b), seeds, strict=True))}
+    if len(games) < len(ATARI_GAMES):
+        figures["only"] = games
+    by_measure: dict[str, Interval] = {}
+    for measure in (MIDDLE, MEDIAN, RECORD):
+        scores = {agent: normalised(each, games, measure.by) for agent, each in returns.items()}
+        by_measure[measure.name] = difference = _difference(scores[a], scores[b], measure.statistic)
+        own = {agent: float(measure.statistic(each)) for agent, each in scores.items()}
+        figures[measure.name] = {**own, "difference": difference.value, "95 % interval": _ends(difference)}
+    one, other = (normalised(each, games) for each in returns.values())
+    wins, paired = probability_of_improvement(one, other), compare_by_game(one, other)
+    figures["probability of improvement"] = {"value": wins.value, "95 % interval": _ends(wins)}
+    figures["game by game, human-normalised"] = {
+        "better": paired.better,
+        "worse": paired.worse,
+        "equal": paired.equal,
+        "p of the sign test": paired.p_value,
+        "mean difference": paired.difference.value,
+        "95 % interval (games resampled)": _ends(paired.difference),
+    }
+    return _Duel(by_measure[MIDDLE.name], paired, min(seeds) > 1, figures)
+
+
+def _difference(a: np.ndarray, b: np.ndarray, statistic: Statistic) -> Interval:
+    """The statistic of a minus that of b, each [games, seeds]; seeds are resampled within each game."""
+    value = float(statistic(a) - statistic(b))
+    if min(a.shape[1], b.shape[1]) < 2:
+        return Interval(math.nan, value, math.nan)
+    resampled = bootstrap({"a": a, "b": b}, statistic)
+    low, high = interval(resampled["a"] - resampled["b"])
+    return Interval(low, value, high)
+
+
+def _ends(found: Interval) -> list[float] | None:
+    """As JSON can hold them."""
+    return None if math.isnan(found.low) else [found.low, found.high]
