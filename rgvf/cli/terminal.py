@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MARKS = {
     True: "[green]holds[/]",
     False: "[red]does not hold[/]",
-    None: "[yellow]not checked (needs all its variants and two seeds)[/]",
+    None: "[yellow]not checked (too little data)[/]",
 }
 
 

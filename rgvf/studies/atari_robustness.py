@@ -82,8 +82,8 @@ class AtariRobustnessStudy(TrialsStudy):
             for game, finals in found.items()
         )
         return (
-            f"This has {config.frames:,} frames by the preset {config.preset}: {parts}. The full study has "
-            f"{full.frames:,} frames by the preset {full.preset}, in each game {len(SAMPLED)} samples and {full.seeds} "
+            f"This has {config.length:,} frames by the preset {config.preset}: {parts}. The full study has "
+            f"{full.length:,} frames by the preset {full.preset}, in each game {len(SAMPLED)} samples and {full.seeds} "
             "trials of A2C, and its claims may come out otherwise."
         )
 

@@ -26,7 +26,7 @@ class Claim:
 
     def to_data(self) -> dict[str, Any]:
         """The claim and its verdict as JSON can hold them."""
-        verdict = {True: "holds", False: "does not hold", None: "not checked: needs all its variants and two seeds"}
+        verdict = {True: "holds", False: "does not hold", None: "not checked: too little data"}
         return {**asdict(self), "verdict": verdict[self.holds]}
 
 

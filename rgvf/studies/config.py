@@ -23,13 +23,19 @@ class StudyConfig:
 
     def __post_init__(self) -> None:
         check_types(self)
-        require(self, "at least 1", lambda x: x >= 1, "seeds", "frames")
+        require(self, "at least 1", lambda x: x >= 1, "seeds", *(["frames"] if self.length < 1 else []))
         require(self, f"at most {MAX_AGENTS:,}: each agent needs its own memory", lambda x: x <= MAX_AGENTS, "seeds")
         require(self, "at most 10^15", lambda x: x <= 10**15, "frames")
 
+    @property
+    def length(self) -> int:
+        """Frames that each agent is trained for."""
+        return self.frames
+
     def identity(self) -> dict[str, Any]:
         """The settings that all results in a folder have in common, as JSON can hold them."""
-        return {name: value for name, value in to_data(self).items() if name not in self.CHOICES}
+        settings = {name: value for name, value in to_data(self).items() if name not in self.CHOICES}
+        return settings | {"frames": self.length}
 
     @property
     def caution(self) -> str:

@@ -91,7 +91,7 @@ def make_plan(
         runs[kind] += study.seeds(config, variant)
         first.setdefault(kind, variant)
     rates = _measure(study, config, first, parallel, listener, seconds, imports) if seconds and left else {}
-    kinds = [Kind(kind, n, n * config.frames, rates.get(kind, 0.0)) for kind, n in runs.items()]
+    kinds = [Kind(kind, n, n * config.length, rates.get(kind, 0.0)) for kind, n in runs.items()]
     done = sum(study.seeds(config, variant) for variant in names if variant in finished)
     return Plan(kinds, parallel, done)
 

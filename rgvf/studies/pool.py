@@ -22,7 +22,6 @@ from typing import Any
 
 from rgvf.messages import SILENT
 from rgvf.studies.folder import StudyFolder
-from rgvf.studies.registry import STUDIES
 from rgvf.studies.study import Study, StudyListener
 from rgvf.studies.worker import INTERRUPTED, Job
 
@@ -97,9 +96,16 @@ class Pool:
             failure_file(self._folder, variant).unlink(missing_ok=True)
         log = self._folder.path / "logs" / f"{name}.log"
         log.parent.mkdir(exist_ok=True)
-        module = STUDIES[self._study.name][0]
         cores = self._free.pop(0)
-        job = Job(module, self._config, str(self._folder.path), tuple(variants), cores, self._imports, self._measure)
+        job = Job(
+            module_of(self._study),
+            self._config,
+            str(self._folder.path),
+            tuple(variants),
+            cores,
+            self._imports,
+            self._measure,
+        )
         with log.open("w", encoding="utf-8") as errors:
             popen = subprocess.Popen(
                 [sys.executable, "-m", "rgvf.studies.worker"],
@@ -186,8 +192,6 @@ def run_in_processes(
         retry_failed: also those that have failed before.
         imports: modules that each process imports first.
     """
-    if study.name not in STUDIES:
-        raise ValueError(f"the study {study.name} must be in rgvf.studies.STUDIES to be run in processes")
     failed = [] if retry_failed else failed_variants(folder, variants)
     if failed:
         listener.warn(f"{len(failed)} failed before and will not run again without --retry-failed: {', '.join(failed)}")
@@ -201,6 +205,14 @@ def run_in_processes(
     listener.begin(title)
     Pool(study, config, folder, listener, at_once, imports).run(batches)
     listener.finish(title, time.monotonic() - began)
+
+
+def module_of(study: Study) -> str:
+    """The module whose `STUDY` it is, so that another process can find it."""
+    found = [name for name, module in list(sys.modules.items()) if getattr(module, "STUDY", None) is study]
+    if not found or found[0] == "__main__":
+        raise ValueError(f"to be run in processes, the study {study.name} must be the STUDY of a module")
+    return found[0]
 
 
 def available_cores() -> list[int]:

@@ -86,7 +86,7 @@ class RunsStudy(Study):
         """What is run, in numbers."""
         chosen = self.chosen(config)
         agents = sum(self.seeds(config, variant) for variant in chosen)
-        return f"{len(chosen):,} variants, {agents:,} agents × {config.frames:,} frames"
+        return f"{len(chosen):,} variants, {agents:,} agents × {config.length:,} frames"
 
     def kind(self, config: Any, variant: str) -> str:
         """What decides how fast a run is."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import fnmatch
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from rgvf.messages import SILENT, suggestion
+from rgvf.messages import suggestion
 from rgvf.studies.claims import Claim
 from rgvf.studies.config import StudyConfig
 from rgvf.studies.curves import Curves
@@ -109,59 +108,6 @@ class Study(ABC):
         """Draw and check the curves that there are, into the folder."""
 
 
-def run_study(
-    study: Study,
-    config: Any,
-    out: Path,
-    variants: Sequence[str] = (),
-    listener: StudyListener = SILENT,
-    *,
-    parallel: int | None = None,
-    retry_failed: bool = False,
-    imports: Sequence[str] = (),
-) -> Conclusion:
-    """Run what the folder has no results of yet, then draw and check all results in it.
-
-    Args:
-        variants: the ones to run, by name or pattern ("Breakout.*"); all by default. Other results in the folder are
-            kept and used.
-        parallel: how many batches to run at once, each in a process of its own. 0: one after another in this process;
-            by default as the study prefers. In processes of their own, a batch that fails does not stop the others.
-        retry_failed: run variants again that failed before.
-        imports: modules that each process imports first.
-
-    Raises:
-        ValueError: an unknown variant.
-        FolderError: `out` cannot be used.
-    """
-    folder, names = open_study(study, config, out, variants)
-    results = stored_results(study, config, folder)
-    if results:
-        listener.found(list(results))
-    wanted = [name for name in names if name not in results]
-    n = study.default_parallel(config) if parallel is None else parallel
-    if n:
-        from rgvf.studies.pool import run_in_processes
-
-        run_in_processes(study, config, wanted, folder, listener, n, retry_failed, imports)
-    else:
-        for batch, members in study.batches(wanted):
-            began = time.monotonic()
-            listener.begin(batch)
-            run_batch(study, config, members, listener, folder)
-            listener.finish(batch, time.monotonic() - began)
-    return conclude_study(study, config, folder)
-
-
-def conclude_study(study: Study, config: Any, folder: StudyFolder) -> Conclusion:
-    """Draw and check all results in the folder; other processes may have added some."""
-    conclusion = study.conclude(config, stored_results(study, config, folder), folder)
-    if conclusion.claims:
-        claims = [claim.to_data() for claim in conclusion.claims]
-        folder.write_json("claims.json", {"study": study.name, "claims": claims}, indent=1)
-    return conclusion
-
-
 def run_batch(study: Study, config: Any, variants: Sequence[str], listener: StudyListener, folder: StudyFolder) -> None:
     """Train a batch and store its results."""
     for name, curves in study.run(config, variants, listener, folder).items():
@@ -197,7 +143,7 @@ def _complete(study: Study, config: StudyConfig, variant: str, result: Mapping[s
             return None
         curves = Curves.from_data(result)
         shape = study.seeds(config, variant), len(curves.frames)
-        whole = curves.values.shape == shape and curves.frames[-1] >= config.frames
+        whole = curves.values.shape == shape and curves.frames[-1] >= config.length
         return curves if whole and study.is_complete(config, curves) else None
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
         return None

@@ -49,11 +49,13 @@ class TrialsConfig(StudyConfig):
     def __post_init__(self) -> None:
         if self.preset not in ("paper", "fast"):
             raise ValueError(unknown("preset of this study", str(self.preset), ["paper", "fast"]))
-        if self.frames == 0:
-            frames = PRESETS[self.preset].settings.get("frames", RunConfig("atari/Breakout").frames)
-            object.__setattr__(self, "frames", frames)
         super().__post_init__()
         require(self, "at least 1", lambda x: x >= 1, "points", "checkpoints")
+
+    @property
+    def length(self) -> int:
+        """Frames that each agent is trained for."""
+        return self.frames or PRESETS[self.preset].settings.get("frames", RunConfig("atari/Breakout").frames)
 
 
 class Trial(NamedTuple):
@@ -124,10 +126,10 @@ class TrialsStudy(RunsStudy):
             self.tasks(trial.agent),
             config.preset,
             stop_gradient=self.is_stopped(trial.agent),
-            frames=config.frames,
+            frames=config.length,
             seed=trial.seed,
-            log_every=max(1, config.frames // config.points),
-            checkpoint_every=max(1, config.frames // config.checkpoints),
+            log_every=max(1, config.length // config.points),
+            checkpoint_every=max(1, config.length // config.checkpoints),
             keep_checkpoints=2,
         )
 
@@ -141,7 +143,7 @@ class TrialsStudy(RunsStudy):
         games, agents = len({each.game for each in trials}), len({each.agent for each in trials})
         parts = f"{games} games × {agents} agents × {config.seeds} seeds"
         how = f"{parts} = " if games * agents * config.seeds == len(trials) else ""
-        return f"{how}{len(trials):,} trials × {config.frames:,} frames"
+        return f"{how}{len(trials):,} trials × {config.length:,} frames"
 
     def kind(self, config: Any, variant: str) -> str:
         """The agent: games are about as fast as each other."""
@@ -172,15 +174,20 @@ class TrialsStudy(RunsStudy):
         if config.identity() == full.identity() and set(self.variants) <= curves.keys():
             return ""
         found = [Trial.parse(variant) for variant in curves]
-        games, agents = _in_order(self.games, (t.game for t in found)), {t.agent for t in found}
-        seeds = max((t.seed + 1 for t in found), default=0)
-        whole = f"{len(self.games)} games, {len(self.agents)} agents, {full.seeds} seeds, {full.frames:,} frames"
-        some = f": {', '.join(games)}" if len(games) < len(self.games) else ""
+        games = _in_order(self.games, (trial.game for trial in found))
+        agents = len({trial.agent for trial in found})
+        seeds = len({trial.seed for trial in found})
+        here = f"{_count(len(games), 'game')}, {_count(agents, 'agent')}, {_count(seeds, 'seed')}"
+        whole = f"{_count(len(self.games), 'game')}, {_count(len(self.agents), 'agent')}, {_count(full.seeds, 'seed')}"
+        names = f" Games: {', '.join(games)}." if 0 < len(games) < len(self.games) else ""
         return (
-            f"This has {len(games)} games, {len(agents)} agents, at most {seeds} seed{'s' * (seeds != 1)}, "
-            f"{config.frames:,} frames by the preset {config.preset}; the full study has {whole} by the preset "
-            f"{full.preset}, and its claims may come out otherwise. Games here{some or ': all'}."
+            f"This has {here}, {config.length:,} frames by the preset {config.preset}; the full study has {whole}, "
+            f"{full.length:,} frames by the preset {full.preset}, and its claims may come out otherwise.{names}"
         )
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}{'s' * (n != 1)}"
 
 
 def _join(curves: Sequence[Curves]) -> Curves:

@@ -104,7 +104,7 @@ class Stopwatch(Quiet):
 
 
 class Reports(Quiet):
-    """A listener that writes what it is told to standard output, and stops the batch when a signal came."""
+    """A listener that writes what happens to standard output, and stops the batch when a signal came."""
 
     def __init__(self, stop: GracefulStop) -> None:
         self._stop = stop

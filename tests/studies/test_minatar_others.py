@@ -166,7 +166,7 @@ def test_what_another_process_has_finished_meanwhile_is_concluded_too(tmp_path):
 
 
 def balance_curves(better=1.0, other=1.0):
-    """Ten seeds of every variant: a fixed balance's mean is 100 less its distance from 2 : 1, the learned one's 97.1."""
+    """Ten seeds of each variant: the mean is 100 less the distance from 2 : 1, and 97.1 where it is learned."""
     found = {}
     for variant in BALANCE.variants:
         game, _, name = variant.partition(".")

@@ -55,9 +55,9 @@ def test_every_agent_has_the_same_search():
 
 
 def test_the_best_rates_are_inside_of_those_that_were_tried():
-    for agent, best in TUNED.items():
-        rates = [setting.learning_rate for setting in settings_of(agent) if setting.size == best.size]
-        assert min(rates) < best.learning_rate < max(rates), agent
+    for agent, chosen in TUNED.items():
+        rates = [setting.learning_rate for setting in settings_of(agent) if setting.size == chosen.size]
+        assert min(rates) < chosen.learning_rate < max(rates), agent
 
 
 def test_agents():

@@ -1,0 +1,64 @@
+"""Running a study: what its folder has no results of yet, then the figures and the claims."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rgvf.messages import SILENT
+from rgvf.studies.folder import StudyFolder
+from rgvf.studies.pool import run_in_processes
+from rgvf.studies.study import Conclusion, Study, StudyListener, open_study, run_batch, stored_results
+
+
+def run_study(
+    study: Study,
+    config: Any,
+    out: Path,
+    variants: Sequence[str] = (),
+    listener: StudyListener = SILENT,
+    *,
+    parallel: int | None = None,
+    retry_failed: bool = False,
+    imports: Sequence[str] = (),
+) -> Conclusion:
+    """Run what the folder has no results of yet, then draw and check all results in it.
+
+    Args:
+        variants: the ones to run, by name or pattern ("Breakout.*"); all by default. Other results in the folder are
+            kept and used.
+        parallel: how many batches to run at once, each in a process of its own. 0: one after another in this process;
+            by default as the study prefers. In processes of their own, a batch that fails does not stop the others.
+        retry_failed: run variants again that failed before.
+        imports: modules that each process imports first.
+
+    Raises:
+        ValueError: an unknown variant.
+        FolderError: `out` cannot be used.
+    """
+    folder, names = open_study(study, config, out, variants)
+    results = stored_results(study, config, folder)
+    if results:
+        listener.found(list(results))
+    wanted = [name for name in names if name not in results]
+    n = study.default_parallel(config) if parallel is None else parallel
+    if n:
+        run_in_processes(study, config, wanted, folder, listener, n, retry_failed, imports)
+    else:
+        for batch, members in study.batches(wanted):
+            began = time.monotonic()
+            listener.begin(batch)
+            run_batch(study, config, members, listener, folder)
+            listener.finish(batch, time.monotonic() - began)
+    return conclude_study(study, config, folder)
+
+
+def conclude_study(study: Study, config: Any, folder: StudyFolder) -> Conclusion:
+    """Draw and check all results in the folder; other processes may have added some."""
+    conclusion = study.conclude(config, stored_results(study, config, folder), folder)
+    if conclusion.claims:
+        claims = [claim.to_data() for claim in conclusion.claims]
+        folder.write_json("claims.json", {"study": study.name, "claims": claims}, indent=1)
+    return conclusion
