@@ -80,7 +80,7 @@ def _list() -> None:
 
 def _run(name: str, arguments: list[str], modules: tuple[str, ...]) -> None:
     from rgvf.cli.terminal import StudyProgress, print_conclusion
-    from rgvf.studies import STUDIES, find_study, run_study, some_of
+    from rgvf.studies import STUDIES, find_study, run_study
 
     with command_errors():
         chosen = find_study(name)
@@ -89,7 +89,7 @@ def _run(name: str, arguments: list[str], modules: tuple[str, ...]) -> None:
             _repeat_option(arguments),
             f"rgvf study {name}",
             default=_Options(chosen.config_type(), Path("runs") / name),
-            description=f"{STUDIES[name][1]}.\n\nVariants: {some_of(chosen.variants)}.",
+            description=f"{STUDIES[name][1]}.\n\n{chosen.summary}",
             config=(tyro.conf.OmitArgPrefixes,),
         )
         print(f"{name}: {STUDIES[name][1]}", flush=True)

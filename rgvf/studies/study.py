@@ -65,6 +65,11 @@ class Study(ABC):
     measure: str = "return"
     """What the curves are of."""
 
+    @property
+    def summary(self) -> str:
+        """What it has, for its help."""
+        return f"Variants: {some_of(self.variants)}."
+
     def chosen(self, config: Any) -> Sequence[str]:
         """The variants that the settings choose; all of them, where a study has no such settings."""
         del config

@@ -92,6 +92,13 @@ class TrialsStudy(RunsStudy):
         return self.chosen(self.full)
 
     @property
+    def summary(self) -> str:
+        """Its games and agents."""
+        more = f", or {', '.join(self.more_agents)}" if self.more_agents else ""
+        names = f"Games: {', '.join(self.games)}.\n\nAgents: {', '.join(self.agents)}{more}."
+        return f"{names}\n\nA variant is a trial: GAME.AGENT.SEED."
+
+    @property
     def full(self) -> TrialsConfig:
         """The settings of the full study."""
         config = self.config_type()

@@ -1,5 +1,6 @@
 """A small real study of Atari: killed, continued, with a trial that fails, and merged from two folders."""
 
+import contextlib
 import json
 import os
 import random
@@ -41,7 +42,7 @@ def workers_of(out):
     for path in Path("/proc").glob("[0-9]*"):
         try:
             if b"rgvf.studies.worker" in (path / "cmdline").read_bytes().split(b"\0"):
-                opened = [os.readlink(each) for each in (path / "fd").iterdir()]
+                opened = [str(each.readlink()) for each in (path / "fd").iterdir()]
                 found += [int(path.name)] if any(str(out) in each for each in opened) else []
         except OSError:
             continue
@@ -52,10 +53,8 @@ def kill(study, out, *, everything):
     """Kill a study without warning, alone or with the processes that it has started."""
     victims = [study.pid, *(workers_of(out) if everything else [])]
     for number in victims:
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.kill(number, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
     study.communicate()
 
 
