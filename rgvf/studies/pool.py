@@ -117,8 +117,9 @@ class Pool:
             )
         assert popen.stdin is not None
         assert popen.stdout is not None
-        popen.stdin.write(job.to_json() + "\n")
-        popen.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):  # it ended at once; its log says why
+            popen.stdin.write(job.to_json() + "\n")
+            popen.stdin.flush()
         process = _Process(name, variants, cores, popen, log, threading.Thread())
         process.reader = threading.Thread(target=self._read, args=(process, popen.stdout), daemon=True)
         process.reader.start()

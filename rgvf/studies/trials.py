@@ -16,7 +16,7 @@ from rgvf.agents import STOPPED
 from rgvf.messages import unknown
 from rgvf.runs import PRESETS, RunConfig, preset
 from rgvf.settings import require
-from rgvf.studies.base import Curves, StudyConfig
+from rgvf.studies.base import Curves, StudyConfig, some_of
 from rgvf.studies.pool import available_cores
 from rgvf.studies.runs import RunsStudy
 from rgvf.tasks import TaskSettings
@@ -95,7 +95,7 @@ class TrialsStudy(RunsStudy):
     def summary(self) -> str:
         """Its games and agents."""
         more = f", or {', '.join(self.more_agents)}" if self.more_agents else ""
-        names = f"Games: {', '.join(self.games)}.\n\nAgents: {', '.join(self.agents)}{more}."
+        names = f"Games: {', '.join(self.games)}.\n\nAgents: {some_of(self.agents)}{more}."
         return f"{names}\n\nA variant is a trial: GAME.AGENT.SEED."
 
     @property
