@@ -49,7 +49,7 @@ class Atari49Study(TrialsStudy):
     agents = (BASELINE, *(f"{task}{mode}" for task in (_OURS, *_RIVALS) for mode in _MODES))
     more_agents = tuple(f"rgvf+action-values{mode}" for mode in _MODES)
 
-    def conclude(self, config: TrialsConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
+    def judge(self, config: TrialsConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
         """The aggregates of each agent, in its own games and in those of all; the claims and the figures."""
         write_curves(folder, self.measure, curves)
         found, agents = Scores(self.by_agent(curves)), (*self.agents, *self.more_agents)

@@ -25,7 +25,7 @@ class AtariAblationStudy(TrialsStudy):
     games = ("BeamRider", "Breakout", "Pong", "Qbert", "Seaquest", "SpaceInvaders")
     agents = (OURS, NO_ACTIONS, SHALLOW, SUMS)
 
-    def conclude(self, config: TrialsConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
+    def judge(self, config: TrialsConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
         """Returns by game, the claims, and learning curves."""
         write_curves(folder, self.measure, curves)
         found = Scores(self.by_agent(curves))

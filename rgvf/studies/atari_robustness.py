@@ -55,7 +55,7 @@ class AtariRobustnessStudy(TrialsStudy):
         agent = Trial.parse(variant).agent
         return BASELINE if agent == BASELINE else f"rgvf, other {SAMPLED[_SAMPLES[agent]].name}"
 
-    def conclude(self, config: TrialsConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
+    def judge(self, config: TrialsConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
         """For each game the rows of the table, the claims and the scatter plots."""
         values = {agent: SAMPLED[name].value for agent, name in _SAMPLES.items()}
         write_curves(folder, self.measure, curves, samples=values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -40,7 +41,7 @@ class Curves:
         return {
             "frames": self.frames,
             "first_seed": self.first_seed,
-            "values": self.values.tolist(),
+            "values": _without_nan(self.values),
             **({"arrays": arrays} if arrays else {}),
         }
 
@@ -51,11 +52,18 @@ class Curves:
         return cls(list(data["frames"]), np.array(data["values"], float), int(data["first_seed"]), arrays)
 
 
+def _without_nan(values: np.ndarray) -> list[list[float | None]]:
+    """The numbers as JSON can hold them: null where there is none."""
+    return [[None if math.isnan(value) else value for value in row] for row in values.tolist()]
+
+
 def write_curves(folder: StudyFolder, measure: str, curves: Mapping[str, Curves], **extra: Any) -> None:
     """All curves in one compact file, `curves.json`: one line for each variant, values to four digits."""
     lines = []
     for variant, each in curves.items():
-        rounded = [[float(f"{value:.4g}") for value in row] for row in each.values]
+        rounded = [
+            [None if value is None else float(f"{value:.4g}") for value in row] for row in _without_nan(each.values)
+        ]
         data = {"frames": each.frames, "seeds": list(each.seeds), "values": rounded}
         lines.append(f"{json.dumps(variant)}: {json.dumps(data, separators=(',', ':'))}")
     head = json.dumps({"x": "frames", "y": measure, **extra})[:-1]

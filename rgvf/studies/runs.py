@@ -62,6 +62,9 @@ class RunsConfig(StudyConfig):
 class RunsStudy(Study):
     """A study whose variants are runs."""
 
+    unscored: float = 0.0
+    """What counts as the return before a seed's first game has ended."""
+
     @abstractmethod
     def run_config(self, config: Any, variant: str) -> RunConfig:
         """The run of a variant."""
@@ -80,7 +83,8 @@ class RunsStudy(Study):
         self, config: Any, variants: Sequence[str], listener: StudyListener, folder: StudyFolder
     ) -> dict[str, Curves]:
         """Train the runs of a batch, or resume those begun."""
-        return train_runs({variant: self.run_config(config, variant) for variant in variants}, listener, folder.path)
+        runs = {variant: self.run_config(config, variant) for variant in variants}
+        return train_runs(runs, listener, folder.path, self.unscored)
 
     def what(self, config: Any) -> str:
         """What is run, in numbers."""
@@ -107,7 +111,9 @@ class RunsStudy(Study):
         return stored == (run.env, RULES.get(run.env, 1), run.agent, run.seed)
 
 
-def train_runs(runs: Mapping[str, RunConfig], listener: StudyListener, out: Path) -> dict[str, Curves]:
+def train_runs(
+    runs: Mapping[str, RunConfig], listener: StudyListener, out: Path, unscored: float = 0.0
+) -> dict[str, Curves]:
     """Train runs, by the names of their variants: in one compiled program, or where games run on the host, in turn."""
     paths = {variant: out / "agents" / variant for variant in runs}
     reports = _RunReports(listener)
@@ -118,7 +124,7 @@ def train_runs(runs: Mapping[str, RunConfig], listener: StudyListener, out: Path
     else:
         for variant, run in runs.items():
             begin_or_resume(paths[variant], run, reports)
-    return {variant: read_curves(paths[variant], run) for variant, run in runs.items()}
+    return {variant: read_curves(paths[variant], run, unscored) for variant, run in runs.items()}
 
 
 def begin_or_resume(path: Path, run: RunConfig, reports: _RunReports) -> None:
@@ -130,14 +136,14 @@ def begin_or_resume(path: Path, run: RunConfig, reports: _RunReports) -> None:
         raise KeyboardInterrupt
 
 
-def read_curves(path: Path, config: RunConfig) -> Curves:
-    """The returns of a run, from its metrics; before a seed's first game has ended they count as 0.
+def read_curves(path: Path, config: RunConfig, unscored: float = 0.0) -> Curves:
+    """The returns of a run, from its metrics; before a seed's first game has ended they count as `unscored`.
 
     Raises:
         RunError: lines are missing or changed.
     """
     try:
-        curves = _curves(path, config) if RunFolder(path).metrics_are_intact() else None
+        curves = _curves(path, config, unscored) if RunFolder(path).metrics_are_intact() else None
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         curves = None
     if curves is None:
@@ -146,7 +152,7 @@ def read_curves(path: Path, config: RunConfig) -> Curves:
     return curves
 
 
-def _curves(path: Path, config: RunConfig) -> Curves | None:
+def _curves(path: Path, config: RunConfig, unscored: float) -> Curves | None:
     """The returns of a run; None where lines are missing."""
     lines = [json.loads(line) for line in (path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
     by_seed = [[line for line in lines if line["seed"] == seed] for seed in config.all_seeds]
@@ -155,7 +161,7 @@ def _curves(path: Path, config: RunConfig) -> Curves | None:
     gaps = not frames or (distances[:-1] != distances[0]).any() or distances[-1] > distances[0]
     if gaps or any([line["frames"] for line in mine] != frames for mine in by_seed):
         return None
-    returns = [[line["return"] or 0.0 for line in mine] for mine in by_seed]
+    returns = [[unscored if line["return"] is None else line["return"] for line in mine] for mine in by_seed]
     return Curves(frames, np.array(returns).round(3), config.seed)
 
 

@@ -6,6 +6,9 @@ share a folder, and folders of several machines can be merged.
 
 from __future__ import annotations
 
+import dataclasses
+import math
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -16,7 +19,7 @@ from rgvf.agents import STOPPED
 from rgvf.messages import unknown
 from rgvf.runs import PRESETS, RunConfig, preset
 from rgvf.settings import require
-from rgvf.studies.base import Curves, StudyConfig, some_of
+from rgvf.studies.base import Conclusion, Curves, StudyConfig, StudyFolder, some_of
 from rgvf.studies.pool import available_cores
 from rgvf.studies.runs import RunsStudy
 from rgvf.tasks import TaskSettings
@@ -83,6 +86,7 @@ class TrialsStudy(RunsStudy):
     games: Sequence[str]
     agents: Sequence[str]
     """Those of the full study."""
+    unscored = math.nan
     more_agents: Sequence[str] = ()
     """Others that can be chosen."""
 
@@ -174,6 +178,20 @@ class TrialsStudy(RunsStudy):
             trial = Trial.parse(variant)
             together.setdefault(f"{trial.game}.{trial.agent}", []).append(each)
         return {name: _join(each) for name, each in together.items()}
+
+    @abstractmethod
+    def judge(self, config: TrialsConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
+        """Draw and check the trials that have scores."""
+
+    def conclude(self, config: TrialsConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
+        """Draw and check the trials in which games have ended; the others are named."""
+        scored = {trial: each for trial, each in curves.items() if not np.isnan(each.final).any()}
+        found = self.judge(config, scored, folder)
+        without = [trial for trial in curves if trial not in scored]
+        if not without:
+            return found
+        left_out = f"Left out, because no game ended in the last tenth of training: {some_of(without)}."
+        return dataclasses.replace(found, caution=" ".join(filter(None, (found.caution, left_out))))
 
     def caution(self, config: TrialsConfig, curves: Mapping[str, Curves]) -> str:
         """What of the full study is missing in the results; empty where nothing is."""

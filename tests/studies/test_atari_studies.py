@@ -435,3 +435,14 @@ def test_what_one_seed_cannot_tell_is_null_in_json():
     (claim,) = [each for each in check(with_one_seed([0.1] * 9)) if each.holds is not None]
     data = json.loads(json.dumps(claim.to_data(), allow_nan=False))
     assert data["figures"]["probability of improvement"] == {"value": 1.0, "95 % interval": None}
+
+
+def test_trials_in_which_no_game_has_ended_are_left_out_and_named(tmp_path):
+    """A return of 0 would be a good score in Pong."""
+    curves = trials({"a2c": 0.5}, games=("Breakout", "Pong"), seeds=2)
+    curves["Pong.a2c.1"] = flat(np.nan, 1)
+    found = conclude(ALL, curves, tmp_path)
+    assert "no game ended in the last tenth of training: Pong.a2c.1." in found.caution
+    assert found.table[1][:3] == ("a2c", "2", "1–2")
+    del curves["Pong.a2c.0"]
+    assert conclude(ALL, curves, tmp_path / "other").table[1][:3] == ("a2c", "1", "2")

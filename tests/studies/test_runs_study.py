@@ -115,3 +115,10 @@ def test_a_folder_that_is_older_than_a_setting_is_used(tmp_path):
     StudyFolder(tmp_path, "minatar", {"seeds": 2, "new": 1.0}, defaults={"seeds": 10, "new": 1.0})
     with pytest.raises(FolderError, match="new = 1.0, not 2.0"):
         StudyFolder(tmp_path, "minatar", {"seeds": 2, "new": 2.0}, defaults={"seeds": 10, "new": 1.0})
+
+
+def test_points_before_the_first_game_has_ended_have_no_number_where_0_would_be_a_score(tmp_path):
+    curves = read_curves(metrics(tmp_path, [100, 200, 250]), RUN, unscored=np.nan)
+    np.testing.assert_array_equal(curves.values, [[np.nan, 200, 250], [np.nan, 201, 251]])
+    text = json.dumps(curves.to_data(), allow_nan=False)
+    np.testing.assert_array_equal(Curves.from_data(json.loads(text)).values, curves.values)
