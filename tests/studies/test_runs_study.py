@@ -48,7 +48,7 @@ def made_up_training(configs, *, progress, should_stop):
 
 def test_reports_of_runs_are_passed_on(tmp_path, monkeypatch):
     monkeypatch.setattr(runs, "train_together", made_up_training)
-    monkeypatch.setattr(runs, "read_curves", lambda path, config: Curves([250], np.zeros((2, 1))))
+    monkeypatch.setattr(runs, "read_curves", lambda path, config, unscored: Curves([250], np.zeros((2, 1))))
     listener = Recorder()
     assert train_runs({"a": RUN, "b": RUN}, listener, tmp_path).keys() == {"a", "b"}
     assert listener.fractions == [0.5, 1.0]
