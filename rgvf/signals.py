@@ -82,6 +82,10 @@ class GracefulStop:
                 self._request(number[0])
                 self._say(ACKNOWLEDGED)
 
+    def request(self) -> None:
+        """Stop as if a signal had come; a signal after it is the first, not the second."""
+        self._request(signal.SIGTERM)
+
     def _request(self, number: int) -> None:
         global _stop_requested_at
         if self.requested is None:

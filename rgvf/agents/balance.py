@@ -1,8 +1,7 @@
 """A balance between auxiliary tasks that is learned: each weighs as much as it can be answered.
 
 A task whose questions cannot be answered from what the agent sees still moves the representation by steps of full size,
-because RMSProp divides its gradient by its own size. These steps are noise, and undo what other tasks have learned. So
-each step of the representation is multiplied by a weight,
+because RMSProp divides its gradient by its own size. Here each step of the representation is multiplied by a weight,
 
     e_k ← e_k + r · (relative error of task k in this batch, at most 1, − e_k)
     w_k = (1 − e_k) / max_j (1 − e_j), at least `FLOOR`

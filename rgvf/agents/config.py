@@ -21,6 +21,8 @@ STOPPED = "-stop-gradient"
 
 MAX_UNITS = 65_536
 """Of a layer."""
+OBSOLETE = {"balance_rate": 0.0}
+"""Settings that older configurations have, and the values at which they did nothing."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,8 @@ class AgentConfig:
         tasks = data.get("tasks")
         if not isinstance(tasks, list):
             raise ValueError(f"expected a list of tasks, not {str(tasks)[:80]}")
-        return from_data(cls, {**data, "tasks": [_read_task(each) for each in tasks]})
+        settings = {name: value for name, value in data.items() if (name, value) not in OBSOLETE.items()}
+        return from_data(cls, {**settings, "tasks": [_read_task(each) for each in tasks]})
 
 
 def _resolve(tasks: str | TaskSettings | Sequence[str | TaskSettings]) -> tuple[TaskSettings, ...]:

@@ -89,6 +89,8 @@ def learning_panels(
 ) -> list[Path]:
     """Lines in one panel for each game; the legend says what bands are, and how many seeds there are.
 
+    Returns the files: none where there is nothing to draw.
+
     Args:
         paths: of the files, .png or .svg.
         panels: by title.
@@ -96,6 +98,8 @@ def learning_panels(
         level: name and height of a dotted line across all panels.
         small: small panels with one axis of frames and the legend below them, for dozens of games.
     """
+    if not panels:
+        return []
     columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
     size = MANY if small else ONE if len(panels) == 1 else FEW

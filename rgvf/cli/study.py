@@ -108,6 +108,8 @@ def _run(name: str, arguments: list[str], modules: tuple[str, ...]) -> None:
                 imports=modules,
             )
     print_conclusion(conclusion, options.out)
+    if conclusion.failed:
+        raise CommandError(f"{len(conclusion.failed)} failed; their logs are in {options.out / 'logs'}", status=1)
 
 
 def _plan(chosen: Study, options: _Options[Any], modules: tuple[str, ...]) -> None:
@@ -121,26 +123,26 @@ def _plan(chosen: Study, options: _Options[Any], modules: tuple[str, ...]) -> No
         plan = make_plan(
             chosen, options.settings, options.out, options.variants, options.parallel, progress, imports=modules
         )
-    print_plan(plan, chosen.what(options.settings), options.machines)
+    print_plan(plan, "" if options.variants else chosen.what(options.settings), options.machines)
 
 
 def _merge(arguments: list[str]) -> None:
     from rgvf.cli.terminal import print_conclusion
     from rgvf.settings import from_data
     from rgvf.studies import conclude_study, find_study, open_study
-    from rgvf.studies.merge import merge
+    from rgvf.studies.merge import merge, read_settings
 
     if len(arguments) < 2 or any(word.startswith("-") for word in arguments):
         raise CommandError("usage: rgvf study merge OUT FOLDER …")
     out, *folders = map(Path, arguments)
     with command_errors():
-        merged = merge(out, folders)
+        chosen = find_study(read_settings(folders[0])[0])
+        merged = merge(out, folders, chosen.config_type().identity())
         print(f"{merged.study}: {len(merged.copied)} results copied to {out}")
         if merged.different:
             print(f"{out} has other results of {', '.join(merged.different)}, and keeps them")
         if merged.damaged:
             print(f"Left out, because they are damaged: {', '.join(merged.damaged)}")
-        chosen = find_study(merged.study)
         config = from_data(chosen.config_type, merged.settings)
         folder, _ = open_study(chosen, config, out)
         conclusion = conclude_study(chosen, config, folder)

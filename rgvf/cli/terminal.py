@@ -96,9 +96,9 @@ def bar(title: str) -> Iterator[Callable[[float], None]]:
 def print_plan(plan: Plan, what: str, machines: int) -> None:
     """What a study would take."""
     console = make_console()
-    console.print(f"\n{what} = {plan.frames:,} frames left" if plan.done else f"\n{what} = {plan.frames:,} frames")
-    if plan.done:
-        console.print(f"{plan.done:,} are done already; {plan.runs:,} are left.")
+    console.print(f"\n{what}" if what else "")
+    done = f"; {plan.done:,} are done" if plan.done else ""
+    console.print(f"To train: {plan.runs:,} agents, {plan.frames:,} frames in all{done}.")
     if not plan.kinds:
         return
     console.print()
@@ -108,8 +108,8 @@ def print_plan(plan: Plan, what: str, machines: int) -> None:
     ]
     print_table(console, [("agent", "to train", "frames/s of each", "hours, one by one"), *rows])
     at_once = f"{plan.parallel} at once" if plan.parallel > 1 else "one at a time"
-    console.print(f"\nHere ({at_once}, as measured): {show_hours(plan.hours)}")
-    console.print(f"On {machines} machines like this: {show_hours(plan.hours / machines)}")
+    console.print(f"\nHere ({at_once}, as measured): {show_hours(plan.hours())}")
+    console.print(f"On {machines} machines like this: {show_hours(plan.hours(machines))}")
 
 
 def show_hours(hours: float) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 
 from rgvf.arrays import named_arrays
 from rgvf.atomic import remove_temporary_files, write_atomically
+from rgvf.environments import RULES
 from rgvf.errors import UserError
 from rgvf.messages import os_error
 from rgvf.questions import QuestionNetwork
@@ -53,7 +54,7 @@ class RunFolder:
                     raise RunError(f"{path} holds a run already; {again} continues it, another --out starts anew")
                 raise RunError(f"{path} is not empty; choose another folder with --out DIR")
             (path / "checkpoints").mkdir(parents=True, exist_ok=True)
-            folder = cls(path, provenance())
+            folder = cls(path, {**provenance(), "rules": RULES.get(config.env, 1)})
             folder.lock()
             for left in _question_files(path):
                 left.unlink()
@@ -82,6 +83,11 @@ class RunFolder:
             reason = os_error(error) if isinstance(error, OSError) else error
             raise RunError(f"{path} holds no run that can be read: {reason}") from None
         return cls(path, json.loads(text).get(MADE_WITH)), config
+
+    @property
+    def rules(self) -> Any:
+        """The version of the environment's rules that the run was created with."""
+        return self._made_with.get("rules", 1) if isinstance(self._made_with, dict) else 1
 
     def load_networks(self, config: RunConfig) -> dict[int, dict[str, QuestionNetwork]]:
         """The question networks that were saved when the run was created. RunError where one cannot be read."""

@@ -7,11 +7,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from rgvf.environments import Environment, find_environment
+from rgvf.environments import RULES, Environment, find_environment
 from rgvf.messages import SILENT
 from rgvf.runs.advance import ShouldStop, advance
 from rgvf.runs.config import MAY_CHANGE, WHAT_MAY_CHANGE, RunConfig, differences
-from rgvf.runs.folder import Networks, RunFolder
+from rgvf.runs.folder import Networks, RunError, RunFolder
 from rgvf.runs.header import description, start_message, title
 from rgvf.runs.progress import RunListener, RunProgress
 from rgvf.runs.run import Run, prepare
@@ -166,6 +166,8 @@ def _open(out: Path, config: RunConfig | None) -> tuple[RunFolder, RunConfig]:
     if wrong:
         listed = ", ".join(_difference(name, *changed[name]) for name in wrong)
         raise ValueError(f"the run in {out} has {listed}; {WHAT_MAY_CHANGE}")
+    if folder.rules != RULES.get(config.env, 1):
+        raise RunError(f"{out} was trained before the rules of {config.env} changed; train it anew in another folder")
     folder.lock()
     return folder, config
 

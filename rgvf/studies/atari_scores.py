@@ -134,24 +134,19 @@ def outperforms(found: Scores, claim: str, better: str, worse: str) -> Claim:
     duel = _duel(found, better, worse)
     if duel is None:
         return Claim(claim, check, None)
-    if duel.has_seeds:
-        holds = duel.middle.low > 0
-    else:
-        holds = duel.paired.better > duel.paired.worse and duel.paired.p_value < SIGNIFICANT
-    return Claim(claim, check, holds if duel.can_decide else None, duel.figures)
+    return Claim(claim, check, duel.is_better if duel.can_decide else None, duel.figures)
 
 
 def does_not_outperform(found: Scores, claim: str, agent: str, other: str) -> Claim:
     """A claim that one agent is not better than another, over the games that both have."""
     check = (
-        f"interquartile mean of {agent} not above that of {other}, human-normalised, over the games of both; of one "
-        "seed: better in no more games than worse"
+        f"interquartile mean of {agent} not clearly above that of {other}, human-normalised, over the games of both: "
+        "the 95 % bootstrap interval of the difference does not lie above 0; of one seed: not by the sign test"
     )
     duel = _duel(found, agent, other)
     if duel is None:
         return Claim(claim, check, None)
-    holds = duel.middle.value <= 0 if duel.has_seeds else duel.paired.better <= duel.paired.worse
-    return Claim(claim, check, holds if duel.can_decide else None, duel.figures)
+    return Claim(claim, check, not duel.is_better if duel.can_decide else None, duel.figures)
 
 
 class _Duel(NamedTuple):
@@ -163,6 +158,13 @@ class _Duel(NamedTuple):
     has_seeds: bool
     """Both have several in each game."""
     figures: dict[str, Any]
+
+    @property
+    def is_better(self) -> bool:
+        """Whether the first is clearly better."""
+        if self.has_seeds:
+            return self.middle.low > 0
+        return self.paired.better > self.paired.worse and self.paired.p_value < SIGNIFICANT
 
     @property
     def can_decide(self) -> bool:

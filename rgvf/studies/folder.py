@@ -62,13 +62,11 @@ class StudyFolder:
 
     def result(self, variant: str) -> dict[str, Any] | None:
         """The finished result of a variant, or None; a file that cannot be read counts as not finished."""
-        try:
-            data = json.loads((self.path / "results" / f"{variant}.json").read_text(encoding="utf-8"))
-        except (FileNotFoundError, ValueError, RecursionError):
-            return None
-        if not isinstance(data, dict) or data.pop("sha256", None) != _digest(variant, data):
-            return None
-        return data
+        return read_result(self.path, variant)
+
+    def names(self) -> list[str]:
+        """The variants that have a file with a result, which may be damaged."""
+        return result_names(self.path)
 
     def save_result(self, variant: str, data: Mapping[str, Any]) -> Path:
         """Write the result of a variant, with a checksum that its name is part of."""
@@ -84,6 +82,22 @@ class StudyFolder:
     def write_text(self, name: str, text: str) -> Path:
         """Write a text file, complete or not at all."""
         return write_atomically(self.path / name, text)
+
+
+def read_result(path: Path, variant: str) -> dict[str, Any] | None:
+    """The finished result of a variant in the folder of a study, or None. Nothing is changed there."""
+    try:
+        data = json.loads((path / "results" / f"{variant}.json").read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError, RecursionError):
+        return None
+    if not isinstance(data, dict) or data.pop("sha256", None) != _digest(variant, data):
+        return None
+    return data
+
+
+def result_names(path: Path) -> list[str]:
+    """The variants that have a file with a result in the folder of a study."""
+    return sorted(each.name.removesuffix(".json") for each in (path / "results").glob("[!.]*.json"))
 
 
 def _digest(variant: str, data: Mapping[str, Any]) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rgvf.studies.folder import FolderError, StudyFolder
+from rgvf.studies.folder import FolderError, StudyFolder, read_result, result_names
 
 
 class Merged(NamedTuple):
@@ -23,15 +23,18 @@ class Merged(NamedTuple):
     """Files that are no complete results, and were left out."""
 
 
-def merge(out: Path, folders: Sequence[Path]) -> Merged:
+def merge(out: Path, folders: Sequence[Path], defaults: Mapping[str, Any] | None = None) -> Merged:
     """Copy the finished results of folders into `out`, which may be new. The folders stay as they are.
+
+    Args:
+        defaults: what a setting was that a folder does not name, because it is newer than the folder.
 
     Raises:
         FolderError: one of them holds something else than the others; nothing is copied then.
     """
     if not folders:
         raise FolderError("there is nothing to merge: name the folders")
-    found = [read_settings(path) for path in folders]
+    found = [(name, {**(defaults or {}), **own}) for name, own in map(read_settings, folders)]
     study, settings = found[0]
     for path, (name, others) in zip(folders, found, strict=True):
         if name != study:
@@ -40,20 +43,18 @@ def merge(out: Path, folders: Sequence[Path]) -> Merged:
             if settings.get(setting) != others.get(setting):
                 values = f"{setting} = {others.get(setting)}, and {folders[0]} {settings.get(setting)}"
                 raise FolderError(f"{path} has {values}: their results do not compare")
-    target = StudyFolder(out, study, settings)
+    target = StudyFolder(out, study, settings, defaults)
     merged = Merged(study, settings, [], [], [])
     for path in folders:
-        source = StudyFolder(path, study, settings)
-        for file in sorted((path / "results").glob("*.json")):
-            _copy(source, target, file, merged)
+        for variant in result_names(path):
+            _copy(path, target, variant, merged)
     return merged
 
 
-def _copy(source: StudyFolder, target: StudyFolder, file: Path, merged: Merged) -> None:
-    variant = file.name.removesuffix(".json")
-    result, there = source.result(variant), target.result(variant)
+def _copy(path: Path, target: StudyFolder, variant: str, merged: Merged) -> None:
+    result, there = read_result(path, variant), target.result(variant)
     if result is None:
-        merged.damaged.append(str(file))
+        merged.damaged.append(str(path / "results" / f"{variant}.json"))
     elif there is None:
         target.save_result(variant, result)
         merged.copied.append(variant)

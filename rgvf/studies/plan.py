@@ -53,10 +53,10 @@ class Plan(NamedTuple):
         """Of all that are left."""
         return sum(kind.frames for kind in self.kinds)
 
-    @property
-    def hours(self) -> float:
-        """On this machine."""
-        return sum(kind.hours for kind in self.kinds) / self.parallel
+    def hours(self, machines: int = 1) -> float:
+        """On so many machines like this one: no run is shorter than it is alone."""
+        longest = max((kind.hours / kind.runs for kind in self.kinds), default=0.0)
+        return max(longest, sum(kind.hours for kind in self.kinds) / (self.parallel * machines))
 
 
 def make_plan(
@@ -107,7 +107,7 @@ def _measure(
 ) -> dict[str, float]:
     """Frames/s of one run of each kind; the machine is as full as it would be."""
     copies = -(-parallel // len(first)) if len(first) < parallel else 1
-    kinds = {str(i): kind for i, kind in enumerate([*first] * copies)}
+    kinds = {f"{i}-{kind.replace('/', '-')}": kind for i, kind in enumerate([*first] * copies)}
     with tempfile.TemporaryDirectory() as path:
         scratch = StudyFolder(Path(path), study.name, config.identity())
         pool = Pool(study, config, scratch, listener, parallel, imports, measure=seconds)

@@ -25,6 +25,8 @@ from rgvf.studies.folder import StudyFolder
 from rgvf.studies.study import Study, StudyListener
 from rgvf.studies.worker import INTERRUPTED, Job
 
+INTERRUPTIONS = {INTERRUPTED, 128 + 1, 128 + 15, -1, -2, -9, -15}
+"""Status of a process that was stopped from outside, by a signal that it obeyed or not."""
 TICK = 0.3
 """Seconds between two looks at what the processes say."""
 
@@ -43,11 +45,16 @@ class _Process:
 
     def close(self) -> None:
         """After it has ended: read the rest of what it said."""
-        self.reader.join()
-        for pipe in (self.popen.stdin, self.popen.stdout):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
+        self.let_stop()
+        self.reader.join(timeout=5)
+        if self.popen.stdout is not None and not self.reader.is_alive():  # else one of its own processes has the pipe
+            self.popen.stdout.close()
+
+    def let_stop(self) -> None:
+        """The end of its input lets a process stop, with a checkpoint, however often it happens."""
+        if self.popen.stdin is not None:
+            with contextlib.suppress(OSError):
+                self.popen.stdin.close()
 
 
 class Pool:
@@ -68,6 +75,7 @@ class Pool:
         self.rates: dict[str, float] = {}
         """Where batches are measured: frames/s by batch."""
         self._free = share_cores(available_cores(), at_once)
+        leave_memory()
         self._said: queue.SimpleQueue[tuple[_Process, dict[str, Any]]] = queue.SimpleQueue()
         self._running: list[_Process] = []
 
@@ -102,13 +110,12 @@ class Pool:
             self._config,
             str(self._folder.path),
             tuple(variants),
-            cores,
             self._imports,
             self._measure,
         )
         with log.open("w", encoding="utf-8") as errors:
             popen = subprocess.Popen(
-                [sys.executable, "-m", "rgvf.studies.worker"],
+                [sys.executable, "-c", start_command(cores)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
@@ -157,11 +164,11 @@ class Pool:
         self._listen()
         if status == 0:
             process.log.unlink(missing_ok=True)
-        elif status < 0 or status == INTERRUPTED:
-            what = f"was ended by {signal.Signals(-status).name}" if status < 0 else "was interrupted"
-            self._listener.warn(f"{process.name} {what}; the same command continues it")
+        elif status in INTERRUPTIONS:
+            self._listener.warn(f"{process.name} was interrupted; the same command continues it")
         else:
-            error = last_line(process.log)
+            ended = f"it was ended by {signal.Signals(-status).name}; " if status < 0 else ""
+            error = ended + last_line(process.log)
             for variant in process.variants:
                 failure = {"variant": variant, "error": error, "log": str(log)}
                 failure_file(self._folder, variant).parent.mkdir(exist_ok=True)
@@ -171,7 +178,7 @@ class Pool:
     def _stop(self) -> None:
         """Let every process that is still running leave a checkpoint, and wait for it."""
         for each in self._running:
-            each.popen.send_signal(signal.SIGTERM)
+            each.let_stop()
         for each in self._running:
             each.popen.wait()
             each.close()
@@ -196,22 +203,34 @@ def run_in_processes(
     failed = [] if retry_failed else failed_variants(folder, variants)
     if failed:
         listener.warn(f"{len(failed)} failed before and will not run again without --retry-failed: {', '.join(failed)}")
-    if at_once > 1:
-        os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # they share the memory of a GPU
+    leave_memory()
     batches = list(study.batches([variant for variant in variants if variant not in failed]))
     if not batches:
         return
     began = time.monotonic()
-    title = f"{len(batches)} batches, {min(at_once, len(batches))} at once"
+    at_once = min(at_once, len(batches))
+    title = f"{len(batches)} batches, {at_once} at once"
     listener.begin(title)
     Pool(study, config, folder, listener, at_once, imports).run(batches)
     listener.finish(title, time.monotonic() - began)
 
 
+def start_command(cores: Sequence[int]) -> str:
+    """Python that starts a worker on some cores: before anything is imported that counts them."""
+    use = f"import os; hasattr(os, 'sched_setaffinity') and os.sched_setaffinity(0, {set(cores)})"
+    return f"{use}; from rgvf.studies.worker import main; main()"
+
+
+def leave_memory() -> None:
+    """This process and its workers share a GPU: none takes all of its memory."""
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+
+
 def module_of(study: Study) -> str:
     """The module whose `STUDY` it is, so that another process can find it."""
-    found = [name for name, module in list(sys.modules.items()) if getattr(module, "STUDY", None) is study]
-    if not found or found[0] == "__main__":
+    loaded = list(sys.modules.items())
+    found = [name for name, module in loaded if getattr(module, "STUDY", None) is study and name != "__main__"]
+    if not found:
         raise ValueError(f"to be run in processes, the study {study.name} must be the STUDY of a module")
     return found[0]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,8 +10,8 @@ from typing import Any
 
 from rgvf.messages import SILENT
 from rgvf.studies.folder import StudyFolder
-from rgvf.studies.pool import run_in_processes
-from rgvf.studies.study import Conclusion, Study, StudyListener, open_study, run_batch, stored_results
+from rgvf.studies.pool import failed_variants, run_in_processes
+from rgvf.studies.study import Conclusion, Study, StudyListener, open_study, run_batch, some_of, stored_results
 
 
 def run_study(
@@ -52,7 +53,13 @@ def run_study(
             listener.begin(batch)
             run_batch(study, config, members, listener, folder)
             listener.finish(batch, time.monotonic() - began)
-    return conclude_study(study, config, folder)
+    conclusion = conclude_study(study, config, folder)
+    failed = failed_variants(folder, wanted)
+    if not failed:
+        return conclusion
+    note = f"{len(failed)} failed, and are not in it: {some_of(failed)}."
+    caution = " ".join(filter(None, (conclusion.caution, note)))
+    return dataclasses.replace(conclusion, caution=caution, failed=tuple(failed))
 
 
 def conclude_study(study: Study, config: Any, folder: StudyFolder) -> Conclusion:

@@ -28,6 +28,8 @@ class Conclusion:
     """What the numbers of the table are, in a sentence."""
     caution: str = ""
     """Why the claims may come out otherwise, where less was run than the full study."""
+    failed: tuple[str, ...] = ()
+    """Variants that should have been run, and have failed."""
 
 
 @runtime_checkable
@@ -74,6 +76,11 @@ class Study(ABC):
         """The variants that the settings choose; all of them, where a study has no such settings."""
         del config
         return self.variants
+
+    def known(self, names: Sequence[str]) -> list[str]:
+        """Those of the names that the study can conclude from, in its order."""
+        given = set(names)
+        return [name for name in self.variants if name in given]
 
     def default_parallel(self, config: Any) -> int:
         """How many batches to run at once, each in a process of its own; 0: one after another in this process."""
@@ -136,8 +143,7 @@ def choose(study: Study, config: StudyConfig, variants: Sequence[str] = ()) -> l
 
 def stored_results(study: Study, config: StudyConfig, folder: StudyFolder) -> dict[str, Curves]:
     """The finished results in the folder, in the order of the study's variants."""
-    names = dict.fromkeys((*study.variants, *study.chosen(config)))
-    found = ((name, _complete(study, config, name, folder.result(name))) for name in names)
+    found = ((name, _complete(study, config, name, folder.result(name))) for name in study.known(folder.names()))
     return {name: curves for name, curves in found if curves is not None}
 
 

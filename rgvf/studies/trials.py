@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -128,6 +129,14 @@ class TrialsStudy(RunsStudy):
     def is_stopped(self, agent: str) -> bool:
         """Whether an agent's representation is trained by the auxiliary tasks only."""
         return agent.endswith(STOPPED)
+
+    def known(self, names: Sequence[str]) -> list[str]:
+        """Trials of its games and agents, also with other seeds than those of the full study."""
+        games = {game: i for i, game in enumerate(self.games)}
+        agents = {agent: i for i, agent in enumerate((*self.agents, *self.more_agents))}
+        found = [Trial.parse(name) for name in names if re.fullmatch(r"[^.]+\.[^.]+\.\d+", name)]
+        mine = [trial for trial in found if trial.game in games and trial.agent in agents]
+        return [str(each) for each in sorted(mine, key=lambda t: (games[t.game], agents[t.agent], t.seed))]
 
     def run_config(self, config: TrialsConfig, variant: str) -> RunConfig:
         """An agent in a game, by the preset."""

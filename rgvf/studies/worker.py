@@ -1,4 +1,4 @@
-"""A process that runs one batch of a study: `python -m rgvf.studies.worker`.
+"""A process that runs one batch of a study.
 
 The first line of its standard input is the `Job`. The input stays open as long as the process that started it lives;
 when it ends, the batch is stopped with a checkpoint. What happens is written to standard output, a JSON object on each
@@ -11,8 +11,6 @@ import contextlib
 import dataclasses
 import io
 import json
-import os
-import signal
 import sys
 import tempfile
 import threading
@@ -47,8 +45,6 @@ class Job:
     """Settings of the study."""
     out: str
     variants: tuple[str, ...]
-    cores: tuple[int, ...] = ()
-    """The cores to run on; all by default."""
     imports: tuple[str, ...] = ()
     measure: float = 0.0
     """Do not run the batch: only measure, for so many seconds, how fast it is."""
@@ -64,7 +60,7 @@ class Job:
         for module in data["imports"]:
             import_module(module)
         study = import_module(data["module"]).STUDY
-        lists = {name: tuple(data[name]) for name in ("variants", "cores", "imports")}
+        lists = {name: tuple(data[name]) for name in ("variants", "imports")}
         return cls(**{**data, **lists, "config": from_data(study.config_type, data["config"])}), study
 
 
@@ -87,14 +83,15 @@ class Quiet:
 class Stopwatch(Quiet):
     """A listener that measures how fast a batch is, and then stops it."""
 
-    def __init__(self, seconds: float, frames: int) -> None:
-        self._seconds, self._frames = seconds, frames
+    def __init__(self, seconds: float, frames: int, stop: GracefulStop) -> None:
+        self._seconds, self._frames, self._stop = seconds, frames, stop
         self._first: tuple[float, float] | None = None
         self.rate = 0.0
         """Frames/s of the whole batch, once compiled."""
 
     def progress(self, fraction: float) -> None:
         """A fraction of the batch is done."""
+        self._stop.check()
         now = time.monotonic()
         if self._first is None:
             self._first = now, fraction
@@ -119,34 +116,27 @@ class Reports(Quiet):
         say(warning=message)
 
 
-def use_cores(cores: Sequence[int]) -> None:
-    """Keep this process, and those that it starts, on some cores, where the system can do that."""
-    if cores and hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, cores)
-
-
 def say(**what: Any) -> None:
-    """Write an object to standard output; where nobody reads it any more, there is nobody to tell."""
-    try:
+    """Write an object to standard output, if anybody still reads it."""
+    with contextlib.suppress(BrokenPipeError):
         print(json.dumps(what), flush=True)
-    except BrokenPipeError:
-        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def main() -> NoReturn:
     """Run the job on standard input."""
     orders = open(0, "rb", buffering=0)  # noqa: SIM115 - open as long as the process; a thread must not hold a buffer
-    line = orders.readline()
-    use_cores(json.loads(line)["cores"])  # before anything counts them
-    job, study = Job.from_json(line)
+    job, study = Job.from_json(orders.readline())
     with GracefulStop(lambda message: None) as stop:
         threading.Thread(target=_end_with_parent, args=(orders, stop), daemon=True).start()
         try:
             if job.measure:
-                say(rate=_measure(job, study))
+                say(rate=_measure(job, study, stop))
             else:
                 _run(job, study, Reports(stop))
         except KeyboardInterrupt:
+            status = INTERRUPTED
+        except InUseError as error:  # it is being trained, so it has not failed
+            say(warning=one_line(error))
             status = INTERRUPTED
         except UserError as error:
             print(one_line(error), file=sys.stderr)
@@ -169,23 +159,19 @@ def _run(job: Job, study: Study, reports: Reports) -> None:
             time.sleep(0.5)
 
 
-def _measure(job: Job, study: Study) -> float:
+def _measure(job: Job, study: Study, stop: GracefulStop) -> float:
     """Frames/s of the batch: the sum over its agents."""
     config = dataclasses.replace(job.config, frames=LONG)
     agents = sum(study.seeds(config, variant) for variant in job.variants)
-    watch = Stopwatch(job.measure, LONG * agents)
+    watch = Stopwatch(job.measure, LONG * agents, stop)
     with tempfile.TemporaryDirectory() as out, contextlib.suppress(KeyboardInterrupt):
         folder, _ = open_study(study, config, Path(out))
         study.run(config, job.variants, watch, folder)
+    stop.check()
     return watch.rate
 
 
 def _end_with_parent(orders: io.FileIO, stop: GracefulStop) -> None:
     """When standard input ends, the process that started this one is gone."""
     orders.read()
-    if stop.requested is None:
-        os.kill(os.getpid(), signal.SIGTERM)
-
-
-if __name__ == "__main__":
-    main()
+    stop.request()

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from rgvf.settings import to_data
+from rgvf.signals import GracefulStop
 from rgvf.studies import FolderError, find_study, run_study
 from rgvf.studies.curves import Curves
 from rgvf.studies.folder import StudyFolder
@@ -36,14 +37,14 @@ def test_cores_are_shared_evenly_and_none_is_left_over(cores, n):
 
 
 def test_a_job_is_what_it_was_after_a_pipe():
-    job = Job("rgvf.studies.minatar", SMALL, "runs/x", ("Breakout.a2c",), (0, 1), ("json",), 2.5)
+    job = Job("rgvf.studies.minatar", SMALL, "runs/x", ("Breakout.a2c",), ("json",), 2.5)
     assert Job.from_json(job.to_json()) == (job, STUDY)
 
 
 def test_a_stopwatch_leaves_out_the_time_before_the_first_progress(monkeypatch):
     now = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    watch = Stopwatch(seconds=5, frames=1_000_000)
+    watch = Stopwatch(seconds=5, frames=1_000_000, stop=GracefulStop())
     now[0] = 160.0  # a minute to compile
     watch.progress(0.1)
     now[0] = 164.0
@@ -82,7 +83,9 @@ def test_a_batch_that_fails_does_not_stop_the_others(tmp_path):
     obstacle.write_text("in the way")
     names = ["Breakout.a2c", "Freeway.a2c"]
     listener = Recorder()
-    run_study(STUDY, SMALL, tmp_path, names, listener, parallel=2)
+    conclusion = run_study(STUDY, SMALL, tmp_path, names, listener, parallel=2)
+    assert conclusion.failed == ("Breakout.a2c",)
+    assert "1 failed, and are not in it: Breakout.a2c." in conclusion.caution
     assert len(listener.warnings) == 1
     assert listener.warnings[0].startswith("Breakout.a2c failed: ")
     failure = json.loads((tmp_path / "failed" / "Breakout.a2c.json").read_text())
@@ -116,7 +119,7 @@ def workers():
             words = path.read_bytes().split(b"\0")
         except OSError:
             continue
-        if b"rgvf.studies.worker" in words:
+        if any(b"rgvf.studies.worker" in word for word in words):
             found[int(path.parent.name)] = words
     return found
 
@@ -134,12 +137,14 @@ def test_no_process_outlives_the_study_and_a_checkpoint_is_kept(tmp_path, number
     while not (metrics.exists() and metrics.stat().st_size) and time.monotonic() < until:
         assert study.poll() is None
         time.sleep(0.1)
+    checkpoints = out / "agents" / "Breakout.a2c" / "checkpoints"
+    had = set(checkpoints.iterdir())
     study.send_signal(number)
     study.wait(60)
     while (left := set(workers()) - before) and time.monotonic() < until:
         time.sleep(0.1)
     assert not left
-    assert list((out / "agents" / "Breakout.a2c" / "checkpoints").iterdir())
+    assert set(checkpoints.iterdir()) - had  # written after the signal
     assert not (out / "failed").exists()
 
 
@@ -158,9 +163,10 @@ def test_a_plan_counts_what_is_left(tmp_path):
 
 
 def test_hours_are_frames_over_rates_over_what_runs_at_once():
-    plan = Plan([Kind("a", 10, 36_000_000, 1000.0), Kind("b", 1, 7_200_000, 500.0)], parallel=4, done=0)
-    assert plan.hours == pytest.approx((10 + 4) / 4)
-    assert np.isnan(Plan([Kind("a", 1, 1, 0.0)], 1, 0).hours)
+    plan = Plan([Kind("a", 10, 36_000_000, 1000.0), Kind("b", 1, 3_600_000, 500.0)], parallel=4, done=0)
+    assert plan.hours() == pytest.approx((10 + 2) / 4)
+    assert plan.hours(machines=2) == pytest.approx(2)  # no run is shorter than it is alone
+    assert np.isnan(Plan([Kind("a", 1, 1, 0.0)], 1, 0).hours())
 
 
 @pytest.mark.slow
