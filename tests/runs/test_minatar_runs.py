@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 import jax
@@ -16,7 +17,7 @@ from rgvf.agents import AgentConfig
 from rgvf.environments import Step
 from rgvf.loops import ListedSeeds, StackedSeeds, seeds, start
 from rgvf.questions import reward_prediction
-from rgvf.runs import RunConfig, resume, train
+from rgvf.runs import RunConfig, RunError, resume, train
 from rgvf.tasks import (
     TASKS,
     ActionValues,
@@ -184,3 +185,9 @@ print(" ".join(map(str, np.asarray(leaf)[:, :, 0].ravel())))
     state, _ = loop.advance(start(loop), 1)
     here = np.stack([np.asarray(each.agent.modules["a2c"].value.weight)[:, 0] for each in state])
     np.testing.assert_allclose(np.array(there.stdout.split(), float).reshape(here.shape), here, atol=1e-5)
+
+
+def test_a_run_from_before_the_rules_changed_is_not_resumed(whole, monkeypatch):
+    monkeypatch.setattr(import_module("rgvf.runs.train"), "RULES", {"minatar/Breakout": 2})
+    with pytest.raises(RunError, match="was trained before the rules of minatar/Breakout changed"):
+        resume(whole, progress=False)

@@ -18,6 +18,7 @@ from rgvf.studies.atari_scores import MEASURES, Scores, does_not_outperform, out
 from rgvf.studies.curves import Curves
 from rgvf.studies.folder import StudyFolder
 from rgvf.studies.hyperparameters import RANGES, SAMPLED
+from rgvf.studies.study import stored_results
 from rgvf.studies.trials import Trial, TrialsConfig
 from rgvf.tasks import RandomQuestions
 
@@ -446,3 +447,19 @@ def test_trials_in_which_no_game_has_ended_are_left_out_and_named(tmp_path):
     assert found.table[1][:3] == ("a2c", "2", "1–2")
     del curves["Pong.a2c.0"]
     assert conclude(ALL, curves, tmp_path / "other").table[1][:3] == ("a2c", "1", "2")
+
+
+def test_results_of_all_seeds_and_agents_count_whatever_was_chosen_last(tmp_path):
+    folder = StudyFolder(tmp_path / "study", ALL.name, TrialsConfig().identity())
+    names = [f"{game}.{agent}.{seed}" for game in ("Alien", "Pong") for agent in ("a2c", "curl") for seed in range(12)]
+    names += [f"Alien.rgvf+action-values.{seed}" for seed in range(2)]
+    for name in reversed(names):
+        seed = int(name.rpartition(".")[2])
+        result = Curves([200_000_000], np.ones((1, 1)), seed).to_data()
+        folder.save_result(name, {"identity": ALL.identity(TrialsConfig(), name), **result})
+    (folder.path / "results" / "Alien.nobody.0.json").write_text("{}")
+    (folder.path / "results" / "other.json").write_text("{}")
+    chosen = TrialsConfig(games=("Pong",), agents=("a2c",), seeds=1)
+    found = list(stored_results(ALL, chosen, folder))
+    in_order = [*names[:12], *names[12:24], *names[48:], *names[24:48]]
+    assert found == in_order
