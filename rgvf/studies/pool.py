@@ -196,6 +196,9 @@ def run_in_processes(
 ) -> None:
     """Run variants of a study in processes, up to `at_once` batches at the same time.
 
+    Each has the same share of the cores, however many run: on a CPU, rounding depends on the number of cores, and so a
+    result would depend on what else was left to run.
+
     Args:
         retry_failed: also those that have failed before.
         imports: modules that each process imports first.
@@ -208,8 +211,7 @@ def run_in_processes(
     if not batches:
         return
     began = time.monotonic()
-    at_once = min(at_once, len(batches))
-    title = f"{len(batches)} batches, {at_once} at once"
+    title = f"{len(batches)} batches, {min(at_once, len(batches))} at once"
     listener.begin(title)
     Pool(study, config, folder, listener, at_once, imports).run(batches)
     listener.finish(title, time.monotonic() - began)
