@@ -12,6 +12,7 @@ import pytest
 from rgvf.cli.main import COMMANDS
 from rgvf.cli.options import config_of, option_type
 from rgvf.cli.parsing import parse
+from rgvf.cli.study import study_options
 from rgvf.environments import make_game
 from rgvf.studies import find_study
 from rgvf.tasks import TASKS
@@ -61,8 +62,10 @@ def test_every_command_is_understood():
         if command == "train" and "--resume" not in arguments:
             config = config_of(parse(option_type(), arguments, "rgvf train"))
             assert config.env == arguments[arguments.index("--env") + 1]
-        if command == "study" and arguments != ["list"]:
-            assert find_study(*arguments).name == arguments[0]
+        if command == "study" and arguments[0] not in ("list", "merge"):
+            study = find_study(arguments[0])
+            options = study_options(study, arguments[1:])
+            assert study.chosen(options.settings)
 
 
 def test_every_task_is_named():

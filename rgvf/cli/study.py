@@ -84,14 +84,7 @@ def _run(name: str, arguments: list[str], modules: tuple[str, ...]) -> None:
 
     with command_errors():
         chosen = find_study(name)
-        options = parse(
-            _Options[chosen.config_type],
-            _repeat_option(arguments),
-            f"rgvf study {name}",
-            default=_Options(chosen.config_type(), Path("runs") / name),
-            description=f"{STUDIES[name][1]}.\n\n{chosen.summary}",
-            config=(tyro.conf.OmitArgPrefixes,),
-        )
+        options = study_options(chosen, arguments)
         print(f"{name}: {STUDIES[name][1]}", flush=True)
         if options.plan:
             _plan(chosen, options, modules)
@@ -110,6 +103,20 @@ def _run(name: str, arguments: list[str], modules: tuple[str, ...]) -> None:
     print_conclusion(conclusion, options.out)
     if conclusion.failed:
         raise CommandError(f"{len(conclusion.failed)} failed; their logs are in {options.out / 'logs'}", status=1)
+
+
+def study_options(chosen: Study, arguments: list[str]) -> _Options[Any]:
+    """The options of a study."""
+    from rgvf.studies import STUDIES
+
+    return parse(
+        _Options[chosen.config_type],
+        _repeat_option(arguments),
+        f"rgvf study {chosen.name}",
+        default=_Options(chosen.config_type(), Path("runs") / chosen.name),
+        description=f"{STUDIES[chosen.name][1]}.\n\n{chosen.summary}",
+        config=(tyro.conf.OmitArgPrefixes,),
+    )
 
 
 def _plan(chosen: Study, options: _Options[Any], modules: tuple[str, ...]) -> None:

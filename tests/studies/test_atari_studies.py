@@ -330,6 +330,7 @@ def test_no_results_at_all(study, tmp_path):
 
 
 @pytest.mark.medium
+@pytest.mark.slow
 def test_the_full_study_of_49_games_needs_no_caution(tmp_path):
     conclusion = conclude(ALL, trials(LIKE_THE_PAPER, games=ATARI_GAMES, seeds=5), tmp_path)
     assert conclusion.caution == ""

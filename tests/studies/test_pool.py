@@ -74,7 +74,7 @@ class Recorder:
     def finish(self, batch, seconds): ...
 
 
-@pytest.mark.medium
+@pytest.mark.slow
 def test_a_batch_that_fails_does_not_stop_the_others(tmp_path):
     """The folder of one run cannot be made, because a file is in its place."""
     StudyFolder(tmp_path, STUDY.name, SMALL.identity())
