@@ -44,12 +44,6 @@ class _Options(Generic[Config]):
     machines: int = 10
     """Machines to plan for."""
 
-    def __post_init__(self) -> None:
-        if self.parallel is not None and not 0 <= self.parallel <= 1024:
-            raise ValueError(f"parallel must be between 0 and 1024, not {self.parallel}")
-        if self.machines < 1:
-            raise ValueError(f"machines must be at least 1, not {self.machines}")
-
 
 def study(arguments: list[str]) -> None:
     """Run the command."""
@@ -85,6 +79,10 @@ def _run(name: str, arguments: list[str], modules: tuple[str, ...]) -> None:
     with command_errors():
         chosen = find_study(name)
         options = study_options(chosen, arguments)
+        if options.parallel is not None and not 0 <= options.parallel <= 1024:
+            raise CommandError(f"--parallel must be between 0 and 1024, not {options.parallel}.")
+        if options.machines < 1:
+            raise CommandError(f"--machines must be at least 1, not {options.machines}.")
         print(f"{name}: {STUDIES[name][1]}", flush=True)
         if options.plan:
             _plan(chosen, options, modules)

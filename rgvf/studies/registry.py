@@ -25,7 +25,7 @@ STUDIES = {
     ),
     "minatar-tuning": (
         "rgvf.studies.minatar_tuning",
-        "MinAtar's Breakout, the search for the learning rates of the two studies above",
+        "MinAtar's Breakout, the search for the learning rates of minatar and minatar-robustness",
     ),
     "atari-49": ("rgvf.studies.atari_49", "49 Atari games, nine agents: the paper's comparison (Figures 7a and 7b)"),
     "atari-ablation": ("rgvf.studies.atari_ablation", "six Atari games, four kinds of random questions (Figure 5)"),
