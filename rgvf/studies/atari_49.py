@@ -21,7 +21,16 @@ from rgvf.analysis import (
     profile_panels,
 )
 from rgvf.environments import ATARI_GAMES
-from rgvf.studies.atari_scores import MEASURES, MEDIAN, RECORD, Scores, does_not_outperform, left_out, outperforms
+from rgvf.studies.atari_scores import (
+    FEW_SEEDS,
+    MEASURES,
+    MEDIAN,
+    RECORD,
+    Scores,
+    does_not_outperform,
+    left_out,
+    outperforms,
+)
 from rgvf.studies.base import Claim, Conclusion, Curves, StudyFolder, write_curves
 from rgvf.studies.comparison import game_panels
 from rgvf.studies.trials import TrialsConfig, TrialsStudy
@@ -37,7 +46,7 @@ THRESHOLDS = np.linspace(0, 4, 81)
 LEGEND = (
     "The mean return over the last tenth of training, normalised by human scores (or records), over games and seeds; "
     "in brackets its 95 % bootstrap interval (seeds resampled within each game). Where games have more or fewer seeds, "
-    "as many count as each of them has."
+    f"as many count as each of them has. {FEW_SEEDS}"
 )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from rgvf.agents import STOPPED
 from rgvf.analysis import difference_interval, learning_panels, show_estimate
-from rgvf.studies.atari_scores import MIDDLE, Scores, left_out, outperforms
+from rgvf.studies.atari_scores import FEW_SEEDS, MIDDLE, Scores, left_out, outperforms
 from rgvf.studies.base import Claim, Conclusion, Curves, StudyFolder, write_curves
 from rgvf.studies.comparison import game_panels
 from rgvf.studies.runs import LEGEND
@@ -33,7 +33,7 @@ class AtariAblationStudy(TrialsStudy):
         caution = " ".join(filter(None, (self.caution(config, curves), left_out(found, self.agents))))
         legend = (
             f"{LEGEND}, mean ± standard error over seeds; the last column is human-normalised, over seeds and the "
-            "games that all agents have."
+            f"games that all agents have. {FEW_SEEDS}"
         )
         panels = game_panels(found.curves, self.games, self.agents)
         title = "Atari, four kinds of random questions: return of the last 100 games"
