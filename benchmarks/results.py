@@ -10,6 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
+from rgvf.analysis import bootstrap, interval
+from rgvf.analysis import interquartile_mean as middle_mean
+
 RESULTS = Path(__file__).parents[1] / "docs/results"
 
 
@@ -38,6 +41,7 @@ def rows(folder, frames, values, finals, samples):
             seeds = np.sort(finals[f"Seaquest.{agent}"])
             yield f"Seaquest, {agent}: by seed", *seeds.round(1), f"median {np.median(seeds):.1f}"
         if folder == "minatar-reward":
+            yield from more_of_reward(finals)
             yield from search()
     elif folder == "minatar-robustness":
         yield "hyperparameter", "slope of the line of best fit", f"samples above a2c ({estimate(finals['a2c'], 1)})"
@@ -70,6 +74,34 @@ def rows(folder, frames, values, finals, samples):
         for name, each in values.items():
             late = each[:, frames[name] > frames[name][-1] - 1e6]
             yield name, f"{frames[name][-1]:,}", *(f"{seed:,.1f}" for seed in late.mean(1))
+
+
+def more_of_reward(finals):
+    """Numbers of the page beside its tables: another unit, end-to-end training, and the learned balance."""
+    games = dict.fromkeys(name.split(".")[0] for name in finals)
+    scores = {name.split(".")[1]: None for name in finals}
+    scores = {agent: np.array([finals[f"{game}.{agent}"] for game in games]) for agent in scores}
+    before = json.loads((RESULTS / "minatar/curves.json").read_text(encoding="utf-8"))["variants"]
+    unit = [
+        max(
+            finals[f"{game}.a2c"].mean(),
+            np.array(before[f"{game}.a2c"]["values"])[:, -2:].mean() * (game != "Seaquest"),
+        )
+        for game in games
+    ]
+    two = scores["rgvf+action-values-stop-gradient"]
+    yield (
+        "two tasks / the better A2C of both studies (Seaquest: this one)",
+        f"{interquartile_mean(two / np.c_[unit]):.2f}",
+    )
+    resampled = bootstrap(scores, middle_mean, "a2c")
+    for agent in ("rgvf+action-values", "rgvf-action-values"):
+        low, high = interval(resampled[f"{agent}-stop-gradient"] - resampled[agent])
+        yield f"{agent}: stop-gradient minus end-to-end, 95 %", f"{low:.2f} to {high:.2f}"
+    first = json.loads((RESULTS / "minatar-balance/first.json").read_text(encoding="utf-8"))
+    for run in first["runs"]:
+        last = f"weights {run['weights']}, relative errors {run['errors']} (random, reward; at the end)"
+        yield run["game"], run["balance"], estimate(np.array(run["returns"]), 1), last
 
 
 def search():
