@@ -14,6 +14,7 @@ from rgvf.studies.atari_robustness import AtariRobustnessConfig
 from rgvf.studies.curves import Curves
 from rgvf.studies.folder import StudyFolder
 from rgvf.studies.hyperparameters import RANGES, SAMPLED
+from rgvf.studies.plan import make_plan
 from rgvf.studies.study import stored_results
 from rgvf.studies.trials import Trial, TrialsConfig
 from rgvf.tasks import RandomQuestions
@@ -214,3 +215,17 @@ def test_results_of_all_seeds_and_agents_count_whatever_was_chosen_last(tmp_path
     found = list(stored_results(ALL, chosen, folder))
     in_order = [*names[:12], *names[12:24], *names[48:], *names[24:48]]
     assert found == in_order
+
+
+@pytest.mark.parametrize(
+    ("study", "what", "trials"),
+    [
+        (ALL, "49 games × 9 agents × 5 seeds = 2,205 trials × 200,000,000 frames", 2205),
+        (ABLATION, "6 games × 4 agents × 5 seeds = 120 trials × 200,000,000 frames", 120),
+        (ROBUSTNESS, "255 trials × 200,000,000 frames", 255),
+    ],
+)
+def test_the_plan_of_a_full_study(study, what, trials, tmp_path):
+    assert study.what(study.full) == what
+    plan = make_plan(study, study.full, tmp_path / "new", seconds=0)
+    assert (plan.runs, plan.frames, plan.done) == (trials, trials * 200_000_000, 0)
