@@ -6,7 +6,6 @@ A batch that fails is recorded, with its log, and does not stop the others.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import json
 import os
 import queue
@@ -245,11 +244,10 @@ def available_cores() -> list[int]:
 
 
 def share_cores(cores: Sequence[int], n: int) -> list[tuple[int, ...]]:
-    """The cores in n shares of one size; some are shared where there are fewer than n, and none is left over."""
-    if n >= len(cores):
-        return [(cores[i % len(cores)],) for i in range(n)]
-    ends = [len(cores) * i // n for i in range(n + 1)]
-    return [tuple(cores[a:b]) for a, b in itertools.pairwise(ends)]
+    """The cores in n shares of one size. Up to two shares of neighbours overlap: where one process waits, another works."""
+    size = min(len(cores), max(1, -(-2 * len(cores) // n)))
+    starts = [len(cores) * i // n for i in range(n)]
+    return [tuple(sorted(cores[(start + i) % len(cores)] for i in range(size))) for start in starts]
 
 
 def failed_variants(folder: StudyFolder, variants: Sequence[str]) -> list[str]:
