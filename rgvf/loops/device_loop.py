@@ -22,6 +22,8 @@ from rgvf.trajectory import Trajectory
 
 MAX_UPDATES = 200
 """Updates in one call of the compiled program; a run can be stopped between two calls."""
+UNROLLED = 5
+"""Steps that are compiled together on a GPU, where copies of the environments' states between steps cost time."""
 
 
 @runtime_checkable
@@ -154,9 +156,9 @@ class DeviceLoop:
             following = Actors(state, step.observation, first=actors.ended, ended=step.terminal | step.truncated)
             return following, (actors.observation, action, step.reward, step.terminal, actors.first, following.ended)
 
-        last, (observation, action, reward, terminal, first, over) = jax.lax.scan(
-            one_step, actors, jax.vmap(keys_of_step)(jax.random.split(key, self.steps))
-        )
+        keys = jax.vmap(keys_of_step)(jax.random.split(key, self.steps))
+        unroll = 1 if jax.default_backend() == "cpu" else UNROLLED
+        last, (observation, action, reward, terminal, first, over) = jax.lax.scan(one_step, actors, keys, unroll=unroll)
         observation = jnp.concatenate([observation, last.observation[None]])
         first = jnp.concatenate([first, last.first[None]])
         return last, Trajectory(observation, action, reward, terminal, first), over

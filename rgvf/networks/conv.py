@@ -73,8 +73,9 @@ class Conv(eqx.Module):
 def _patches(
     x: Shaped[Array, "n height width c"], kernel: int, rows: int, columns: int
 ) -> Shaped[Array, "n rows columns patch"]:
-    places = [(i, j) for i in range(kernel) for j in range(kernel)]
-    return jnp.concatenate([x[:, i : i + rows, j : j + columns] for i, j in places], axis=-1)
+    """Every place's kernel×kernel pixels: first those side by side, then those below each other, which is faster."""
+    x = jnp.concatenate([x[:, :, j : j + columns] for j in range(kernel)], axis=-1)
+    return jnp.concatenate([x[:, i : i + rows] for i in range(kernel)], axis=-1)
 
 
 def _blocks(x: Shaped[Array, "n height width c"], size: int) -> Shaped[Array, "n rows columns block"]:
