@@ -244,7 +244,7 @@ def available_cores() -> list[int]:
 
 
 def share_cores(cores: Sequence[int], n: int) -> list[tuple[int, ...]]:
-    """The cores in n shares of one size. Up to two shares of neighbours overlap: where one process waits, another works."""
+    """The cores in n shares of one size. Neighbours overlap: where one process waits, another one works."""
     size = min(len(cores), max(1, -(-2 * len(cores) // n)))
     starts = [len(cores) * i // n for i in range(n)]
     return [tuple(sorted(cores[(start + i) % len(cores)] for i in range(size))) for start in starts]
