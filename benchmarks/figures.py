@@ -14,7 +14,7 @@ import numpy as np
 from PIL import Image
 
 from rgvf.analysis import Line, agent_style, learning_panels
-from rgvf.studies import grid_random, grid_touch, hyperparameters, minatar, minatar_reward
+from rgvf.studies import grid_random, grid_touch, hyperparameters, minatar, minatar_balance, minatar_reward
 from rgvf.studies.curves import Curves
 from rgvf.studies.grid import draw_curves
 
@@ -78,6 +78,7 @@ FIGURES = {
     "grid-touch": grid("grid-touch", grid_touch),
     "minatar": comparison(minatar.STUDY),
     "minatar-reward": comparison(minatar_reward.STUDY),
+    "minatar-balance": lambda curves: minatar_balance.draw(curves, RESULTS / "minatar-balance"),
     "minatar-robustness": lambda curves: [
         hyperparameters.draw(
             {name: each.final for name, each in curves.items()}, RESULTS / "minatar-robustness/scatter.png", "Breakout"

@@ -48,7 +48,7 @@ def rows(folder, frames, values, finals, samples):
         for name, x in samples.items():
             y = np.array([finals[f"{name}.{i:02}"].mean() for i in range(len(x))])
             yield name, f"{np.polyfit(x, y, 1)[0]:+.2f}", f"{(y > finals['a2c'].mean()).sum()} of {len(x)}"
-    elif folder == "minatar-tuning":
+    elif folder in ("minatar-tuning", "minatar-balance"):
         yield from ((name, estimate(each, 1)) for name, each in finals.items())
     elif folder.startswith("grid"):
         reference = next(iter(finals))
@@ -83,15 +83,11 @@ def more_of_reward(finals):
     scores = {agent: np.array([finals[f"{game}.{agent}"] for game in games]) for agent in scores}
     before = json.loads((RESULTS / "minatar/curves.json").read_text(encoding="utf-8"))["variants"]
     unit = [
-        max(
-            finals[f"{game}.a2c"].mean(),
-            np.array(before[f"{game}.a2c"]["values"])[:, -2:].mean() * (game != "Seaquest"),
-        )
-        for game in games
+        max(finals[f"{game}.a2c"].mean(), np.array(before[f"{game}.a2c"]["values"])[:, -2:].mean()) for game in games
     ]
     two = scores["rgvf+action-values-stop-gradient"]
     yield (
-        "two tasks / the better A2C of both studies (Seaquest: this one)",
+        "two tasks / the better A2C of both studies",
         f"{interquartile_mean(two / np.c_[unit]):.2f}",
     )
     resampled = bootstrap(scores, middle_mean, "a2c")

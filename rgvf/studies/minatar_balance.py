@@ -9,10 +9,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from rgvf.agents import AgentConfig
-from rgvf.analysis import Line, Style, learning_panels, ratio_interval, show_estimate, styles
+from rgvf.analysis import Line, Style, learning_panels, ratio_interval, show_estimate
 from rgvf.environments import MINATAR_GAMES
 from rgvf.runs import RunConfig
 from rgvf.studies.base import Claim, Conclusion, Curves, StudyFolder, write_curves
@@ -28,6 +29,11 @@ FIXED: Mapping[str, tuple[float, float]] = {
 """c of random questions and of questions about reward; the number is the ratio's power of two."""
 EQUAL, LEARNED = "fixed+0", "learned"
 BALANCES = (*FIXED, LEARNED)
+_FROM_RANDOM_TO_REWARD = "#5A1A00", "#CC3311", "#F2A97C", "#8C8C8C", "#A6CFEA", "#4F9BD3", "#0B2A5C"
+STYLES: Mapping[str, Style] = {
+    **{name: Style(colour) for name, colour in zip(FIXED, _FROM_RANDOM_TO_REWARD, strict=True)},
+    LEARNED: Style("#000000", marker="o"),
+}
 AS_GOOD = 0.95
 """A balance is as good as another one if its mean return is at least so many times the other's."""
 
@@ -71,15 +77,21 @@ class BalanceStudy(RunsStudy):
     def conclude(self, config: BalanceConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
         """The table, the claims and the curves."""
         write_curves(folder, self.measure, curves)
-        looks: Mapping[str, Style] = styles({balance: balance for balance in BALANCES})
-        panels: dict[str, list[Line]] = {}
-        for variant, each in curves.items():
-            game, _, balance = variant.partition(".")
-            panels.setdefault(game, []).append(Line(balance, each.frames, each.values, looks[balance]))
-        title = "MinAtar: random questions and questions about reward, by their balance"
-        figures = learning_panels([folder.path / "curves.png"], panels, "return", title)
+        figures = draw(curves, folder.path)
         legend = f"{LEGEND}, mean ± standard error over seeds. fixed+1: questions about reward weigh twice as much."
         return Conclusion(_table(curves), check(curves), figures, legend, config.caution)
+
+
+def draw(curves: Mapping[str, Curves], folder: Path) -> list[Path]:
+    """Learning curves in each game."""
+    panels: dict[str, list[Line]] = {}
+    for variant in sorted(curves, key=lambda variant: BALANCES.index(variant.partition(".")[2])):
+        game, _, balance = variant.partition(".")
+        each = curves[variant]
+        panels.setdefault(game, []).append(Line(balance, each.frames, each.values, STYLES[balance]))
+    panels = {game: panels[game] for game in MINATAR_GAMES if game in panels}
+    title = "MinAtar: random questions and questions about reward, by their balance"
+    return learning_panels([folder / "curves.png"], panels, "return", title)
 
 
 def check(curves: Mapping[str, Curves]) -> list[Claim]:
