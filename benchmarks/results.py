@@ -4,13 +4,14 @@ python benchmarks/results.py                       # all of them
 python benchmarks/results.py minatar atari-tasks   # of these folders
 """
 
+import itertools
 import json
 import sys
 from pathlib import Path
 
 import numpy as np
 
-from rgvf.analysis import bootstrap, interval
+from rgvf.analysis import bootstrap, compare_by_game, interval, normalised
 from rgvf.analysis import interquartile_mean as middle_mean
 
 RESULTS = Path(__file__).parents[1] / "docs/results"
@@ -69,11 +70,29 @@ def rows(folder, frames, values, finals, samples):
         for name, (each,) in values.items():
             late = each[frames[name] >= frames[name][-1] / 2]
             yield name, f"{frames[name][-1]:,}", f"{late[0]:,.1f}", f"{late[-1]:,.1f}"
+    elif folder == "atari-games":
+        yield from atari_games(frames, values)
     else:
         yield "agent", "frames", "return, mean of the last million frames, by seed"
         for name, each in values.items():
             late = each[:, frames[name] > frames[name][-1] - 1e6]
             yield name, f"{frames[name][-1]:,}", *(f"{seed:,.1f}" for seed in late.mean(1))
+
+
+def atari_games(frames, values):
+    """Mean of the last million frames by game and agent, human-normalised too, and agents compared over games."""
+    games, agents = (list(dict.fromkeys(names)) for names in zip(*(name.split(".") for name in values), strict=True))
+    late = {name: each[:, frames[name] > frames[name][-1] - 1e6].mean(1) for name, each in values.items()}
+    scores = {agent: np.array([late[f"{game}.{agent}"] for game in games]) for agent in agents}
+    normal = {agent: normalised(each, games) for agent, each in scores.items()}
+    yield "return; human-normalised", *agents
+    for i, game in enumerate(games):
+        yield game, *(f"{scores[agent][i, 0]:,.1f}; {normal[agent][i, 0]:.2f}" for agent in agents)
+    yield "compared with", "better in", "p, sign test", "mean difference of human-normalised scores, 95 %"
+    for agent, other in itertools.combinations(agents[::-1], 2):
+        found = compare_by_game(normal[agent], normal[other])
+        ends = f"{found.difference.value:+.2f} ({found.difference.low:+.2f} to {found.difference.high:+.2f})"
+        yield f"{agent} with {other}", f"{found.better} of {len(games)}", f"{found.p_value:.2f}", ends
 
 
 def more_of_reward(finals):
