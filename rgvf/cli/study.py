@@ -126,7 +126,14 @@ def _plan(chosen: Study, options: _Options[Any], modules: tuple[str, ...]) -> No
         raise CommandError(f"{chosen.name} takes minutes, so it has no plan; run it.")
     with StudyProgress() as progress:
         plan = make_plan(
-            chosen, options.settings, options.out, options.variants, options.parallel, progress, imports=modules
+            chosen,
+            options.settings,
+            options.out,
+            options.variants,
+            options.parallel,
+            progress,
+            retry_failed=options.retry_failed,
+            imports=modules,
         )
     print_plan(plan, "" if options.variants else chosen.what(options.settings), options.machines)
 

@@ -98,15 +98,22 @@ def print_plan(plan: Plan, what: str, machines: int) -> None:
     console = make_console()
     console.print(f"\n{what}" if what else "")
     done = f"; {plan.done:,} are done" if plan.done else ""
-    console.print(f"To train: {plan.runs:,} agents, {plan.frames:,} frames in all{done}.")
+    failed = f"; {plan.failed:,} have failed (--retry-failed)" if plan.failed else ""
+    console.print(f"To train: {plan.agents:,} agents, {plan.frames:,} frames in all{done}{failed}.")
     if not plan.kinds:
         return
     console.print()
     rows = [
-        (kind.name, f"{kind.runs:,}", f"{kind.rate:,.0f}" if kind.rate else "?", f"{kind.hours:,.1f}")
+        (
+            kind.name,
+            f"{kind.agents:,}",
+            f"{kind.batches:,}",
+            f"{kind.rate:,.0f}" if kind.rate else "?",
+            f"{kind.hours:,.1f}",
+        )
         for kind in plan.kinds
     ]
-    print_table(console, [("agent", "to train", "frames/s of each", "hours, one by one"), *rows])
+    print_table(console, [("agent", "to train", "batches", "frames/s of a batch", "hours, one by one"), *rows])
     at_once = f"{plan.parallel} at once" if plan.parallel > 1 else "one at a time"
     console.print(f"\nHere ({at_once}, as measured): {show_hours(plan.hours())}")
     console.print(f"On {machines} machines like this: {show_hours(plan.hours(machines))}")

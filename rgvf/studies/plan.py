@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import tempfile
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rgvf.messages import SILENT
 from rgvf.studies.folder import StudyFolder
-from rgvf.studies.pool import Pool
+from rgvf.studies.pool import Pool, failed_variants
 from rgvf.studies.runs import RunsStudy
 from rgvf.studies.study import StudyListener, choose, open_study, stored_results
 
@@ -19,19 +18,21 @@ SECONDS = 5.0
 
 
 class Kind(NamedTuple):
-    """Runs that are as fast as each other: an agent in environments of one suite."""
+    """Batches that are as fast as each other: such an agent in environments of one suite, or all agents of a game."""
 
     name: str
-    runs: int
-    """Those that are left to train, each seed counted."""
+    batches: int
+    """Those that are left to train."""
+    agents: int
+    """In all of them, each seed counted."""
     frames: int
-    """Of all of them."""
+    """Of all agents."""
     rate: float
-    """Frames/s of one, while as many as are run at once run beside it; 0: not measured."""
+    """Frames/s of a batch, over all its agents, while as many as are run at once run beside it; 0: not measured."""
 
     @property
     def hours(self) -> float:
-        """One after another."""
+        """One batch after another."""
         return self.frames / self.rate / 3600 if self.rate else float("nan")
 
 
@@ -41,12 +42,14 @@ class Plan(NamedTuple):
     kinds: list[Kind]
     parallel: int
     done: int
-    """Runs that are finished already."""
+    """Agents that are trained already."""
+    failed: int = 0
+    """Agents that have failed before, and will not be trained."""
 
     @property
-    def runs(self) -> int:
+    def agents(self) -> int:
         """All that are left."""
-        return sum(kind.runs for kind in self.kinds)
+        return sum(kind.agents for kind in self.kinds)
 
     @property
     def frames(self) -> int:
@@ -54,8 +57,8 @@ class Plan(NamedTuple):
         return sum(kind.frames for kind in self.kinds)
 
     def hours(self, machines: int = 1) -> float:
-        """On so many machines like this one: no run is shorter than it is alone."""
-        longest = max((kind.hours / kind.runs for kind in self.kinds), default=0.0)
+        """On so many machines like this one: no batch is shorter than it is alone."""
+        longest = max((kind.hours / kind.batches for kind in self.kinds), default=0.0)
         return max(longest, sum(kind.hours for kind in self.kinds) / (self.parallel * machines))
 
 
@@ -68,52 +71,64 @@ def make_plan(
     listener: StudyListener = SILENT,
     *,
     seconds: float = SECONDS,
+    retry_failed: bool = False,
     imports: Sequence[str] = (),
 ) -> Plan:
-    """Count what is left to run, and measure one run of each kind. Nothing is written.
+    """Count what is left to run, and measure one batch of each kind. Nothing is written.
+
+    A batch that was begun counts as if it were not.
 
     Args:
         out: the folder that may have results already.
         variants: as for `run_study`.
         parallel: how many are run at once; they are measured so, too.
         seconds: of each measurement; 0: none.
+        retry_failed: as for `run_study`.
     """
     names = choose(study, config, variants)
     parallel = max(1, study.default_parallel(config) if parallel is None else parallel)
-    finished = (
-        stored_results(study, config, open_study(study, config, out)[0]) if (out / "config.json").exists() else {}
-    )
-    left = [variant for variant in names if variant not in finished]
-    runs: Counter[str] = Counter()
-    first: dict[str, str] = {}
-    for variant in left:
-        kind = study.kind(config, variant)
-        runs[kind] += study.seeds(config, variant)
-        first.setdefault(kind, variant)
-    rates = _measure(study, config, first, parallel, listener, seconds, imports) if seconds and left else {}
-    kinds = [Kind(kind, n, n * config.length, rates.get(kind, 0.0)) for kind, n in runs.items()]
-    done = sum(study.seeds(config, variant) for variant in names if variant in finished)
-    return Plan(kinds, parallel, done)
+    finished: set[str] = set()
+    failed: list[str] = []
+    if (out / "config.json").exists():
+        folder = open_study(study, config, out)[0]
+        finished = set(stored_results(study, config, folder))
+        failed = [] if retry_failed else failed_variants(folder, [name for name in names if name not in finished])
+    left = [variant for variant in names if variant not in finished and variant not in failed]
+
+    def agents(variants: Sequence[str]) -> int:
+        return sum(study.seeds(config, variant) for variant in variants)
+
+    by_kind: dict[str, list[Sequence[str]]] = {}
+    for batch, members in study.batches(left):
+        kinds = {study.kind(config, variant) for variant in members}
+        by_kind.setdefault(batch if len(kinds) > 1 else kinds.pop(), []).append(members)
+    largest = {kind: max(batches, key=agents) for kind, batches in by_kind.items()}
+    rates = _measure(study, config, largest, parallel, listener, seconds, imports) if seconds and left else {}
+    plan = [
+        Kind(kind, len(batches), n := sum(map(agents, batches)), n * config.length, rates.get(kind, 0.0))
+        for kind, batches in by_kind.items()
+    ]
+    return Plan(plan, parallel, agents([name for name in names if name in finished]), agents(failed))
 
 
 def _measure(
     study: RunsStudy,
     config: Any,
-    first: dict[str, str],
+    batches: Mapping[str, Sequence[str]],
     parallel: int,
     listener: StudyListener,
     seconds: float,
     imports: Sequence[str],
 ) -> dict[str, float]:
-    """Frames/s of one run of each kind; the machine is as full as it would be."""
-    copies = -(-parallel // len(first)) if len(first) < parallel else 1
-    kinds = {f"{i}-{kind.replace('/', '-')}": kind for i, kind in enumerate([*first] * copies)}
+    """Frames/s of a batch of each kind; the machine is as full as it would be."""
+    copies = -(-parallel // len(batches)) if len(batches) < parallel else 1
+    kinds = {f"{i}-{kind.replace('/', '-')}": kind for i, kind in enumerate([*batches] * copies)}
     with tempfile.TemporaryDirectory() as path:
         scratch = StudyFolder(Path(path), study.name, config.identity())
         pool = Pool(study, config, scratch, listener, parallel, imports, measure=seconds)
         listener.begin("measuring")
-        pool.run([(batch, (first[kind],)) for batch, kind in kinds.items()])
+        pool.run([(name, tuple(batches[kind])) for name, kind in kinds.items()])
     by_kind: dict[str, list[float]] = {}
-    for batch, rate in pool.rates.items():
-        by_kind.setdefault(kinds[batch], []).append(rate / study.seeds(config, first[kinds[batch]]))
+    for name, rate in pool.rates.items():
+        by_kind.setdefault(kinds[name], []).append(rate)
     return {kind: sum(rates) / len(rates) for kind, rates in by_kind.items()}

@@ -7,6 +7,7 @@ share a folder, and folders of several machines can be merged.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import re
 from abc import abstractmethod
@@ -17,12 +18,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from rgvf.agents import STOPPED
+from rgvf.loops import stacking_is_faster
 from rgvf.messages import unknown
 from rgvf.runs import PRESETS, RunConfig, preset
 from rgvf.settings import require
-from rgvf.studies.base import Conclusion, Curves, StudyConfig, StudyFolder, some_of
+from rgvf.studies.base import Conclusion, Curves, StudyConfig, StudyFolder, StudyListener, some_of
 from rgvf.studies.pool import available_cores
-from rgvf.studies.runs import RunsStudy
+from rgvf.studies.runs import RunsStudy, train_runs
 from rgvf.tasks import TaskSettings
 
 CORES_PER_TRIAL = 4
@@ -154,8 +156,26 @@ class TrialsStudy(RunsStudy):
         )
 
     def batch(self, variant: str) -> str:
-        """Each trial is alone."""
-        return variant
+        """The agent in its game."""
+        return variant.rpartition(".")[0]
+
+    def batches(self, variants: Sequence[str]) -> Iterable[tuple[str, Sequence[str]]]:
+        """On a GPU the trials of an agent in a game whose seeds follow each other; on a CPU each trial is alone."""
+        together = [_following(group) for _, group in super().batches(variants)]
+        return ((run_name(group), [str(trial) for trial in group]) for groups in together for group in groups)
+
+    def run(
+        self, config: Any, variants: Sequence[str], listener: StudyListener, folder: StudyFolder
+    ) -> dict[str, Curves]:
+        """Train the trials of a batch as one run: then one learner serves the emulators of all."""
+        trials = [Trial.parse(variant) for variant in variants]
+        run = dataclasses.replace(self.run_config(config, variants[0]), seeds=len(trials))
+        name = run_name(trials)
+        curves = train_runs({name: run}, listener, folder.path, self.unscored)[name]
+        return {
+            variant: Curves(curves.frames, curves.values[i : i + 1], trial.seed)
+            for i, (variant, trial) in enumerate(zip(variants, trials, strict=True))
+        }
 
     def what(self, config: TrialsConfig) -> str:
         """Games, agents and seeds, and how many trials these are."""
@@ -176,9 +196,9 @@ class TrialsStudy(RunsStudy):
         return 1
 
     def default_parallel(self, config: Any) -> int:
-        """As many trials at once as the emulators keep the cores busy."""
-        del config
-        return max(1, len(available_cores()) // CORES_PER_TRIAL)
+        """As many batches at once as keep the cores busy with emulators."""
+        together = config.seeds if stacking_is_faster() else 1
+        return max(1, len(available_cores()) // (CORES_PER_TRIAL * together))
 
     def by_agent(self, curves: Mapping[str, Curves]) -> dict[str, Curves]:
         """The trials of an agent in a game together, by GAME.AGENT: seeds in order, as many as there are."""
@@ -218,6 +238,18 @@ class TrialsStudy(RunsStudy):
             f"This has {here}, {config.length:,} frames by the preset {config.preset}; the full study has {whole}, "
             f"{full.length:,} frames by the preset {full.preset}, and its claims may come out otherwise.{names}"
         )
+
+
+def run_name(trials: Sequence[Trial]) -> str:
+    """The name of a run of trials with seeds that follow each other: GAME.AGENT.0, or GAME.AGENT.0-4."""
+    return str(trials[0]) + (f"-{trials[-1].seed}" if len(trials) > 1 else "")
+
+
+def _following(variants: Sequence[str]) -> list[list[Trial]]:
+    """Trials of one agent in one game, divided where a seed is left out."""
+    trials = [Trial.parse(variant) for variant in variants]
+    groups = itertools.groupby(enumerate(trials), lambda each: each[1].seed - each[0])
+    return [[trial for _, trial in group] for _, group in groups]
 
 
 def _count(n: int, what: str) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import rgvf
+from rgvf.messages import SILENT
 from rgvf.studies import find_study, run_study
 from rgvf.studies.atari_49 import STUDY as ALL
 from rgvf.studies.atari_ablation import STUDY as ABLATION
@@ -228,4 +229,29 @@ def test_results_of_all_seeds_and_agents_count_whatever_was_chosen_last(tmp_path
 def test_the_plan_of_a_full_study(study, what, trials, tmp_path):
     assert study.what(study.full) == what
     plan = make_plan(study, study.full, tmp_path / "new", seconds=0)
-    assert (plan.runs, plan.frames, plan.done) == (trials, trials * 200_000_000, 0)
+    assert (plan.agents, plan.frames, plan.done) == (trials, trials * 200_000_000, 0)
+
+
+def test_on_a_gpu_seeds_that_follow_each_other_are_one_batch(monkeypatch):
+    chosen = [f"Pong.a2c.{seed}" for seed in (0, 1, 3)] + ["Pong.rgvf.4", "Qbert.rgvf.5"]
+    assert dict(ALL.batches(chosen)) == {variant: [variant] for variant in chosen}
+    monkeypatch.setattr("rgvf.studies.runs.stacking_is_faster", lambda: True)
+    together = {"Pong.a2c.0-1": chosen[:2], "Pong.a2c.3": chosen[2:3], "Pong.rgvf.4": chosen[3:4]}
+    assert dict(ALL.batches(chosen)) == {**together, "Qbert.rgvf.5": chosen[4:]}
+
+
+@pytest.mark.slow
+def test_trials_that_share_a_learner_give_what_each_gives_alone(tmp_path):
+    config = TrialsConfig(games=("Breakout",), agents=("a2c",), seeds=2, preset="fast", frames=1280, points=2)
+    variants = list(ALL.chosen(config))
+    folders = [StudyFolder(tmp_path / name, ALL.name, config.identity()) for name in ("together", "alone")]
+    together = ALL.run(config, variants, SILENT, folders[0])
+    for variant in variants:
+        (alone,) = ALL.run(config, [variant], SILENT, folders[1]).values()
+        assert together[variant].to_data() == alone.to_data()
+    losses = []
+    for folder in folders:
+        text = "".join(path.read_text() for path in folder.path.glob("agents/*/metrics.jsonl"))
+        lines = map(json.loads, text.splitlines())
+        losses.append(sorted((line["seed"], line["frames"], line["a2c/value_loss"]) for line in lines))
+    assert losses[0] == losses[1]

@@ -19,7 +19,7 @@ from rgvf.studies.folder import StudyFolder
 from rgvf.studies.merge import merge
 from rgvf.studies.minatar import STUDY, MinAtarConfig
 from rgvf.studies.plan import Kind, Plan, make_plan
-from rgvf.studies.pool import available_cores, share_cores
+from rgvf.studies.pool import available_cores, failure_file, share_cores
 from rgvf.studies.worker import Job, Stopwatch
 
 SMALL = MinAtarConfig(seeds=1, frames=640, hidden=8, points=2, checkpoints=2)
@@ -151,20 +151,30 @@ def test_a_plan_counts_what_is_left(tmp_path):
     names = ["Breakout.*", "Freeway.a2c"]
     plan = make_plan(STUDY, config, tmp_path / "new", names, 3, seconds=0)
     assert not (tmp_path / "new").exists()
-    assert (plan.runs, plan.frames, plan.done, plan.parallel) == (26, 26_000, 0, 3)
+    assert (plan.agents, plan.frames, plan.done, plan.parallel) == (26, 26_000, 0, 3)
     folder = StudyFolder(tmp_path / "begun", STUDY.name, config.identity())
     result = Curves([1000], np.ones((2, 1))).to_data()
     folder.save_result("Breakout.a2c", {"identity": STUDY.identity(config, "Breakout.a2c"), **result})
     plan = make_plan(STUDY, config, folder.path, names, 3, seconds=0)
-    assert (plan.runs, plan.frames, plan.done) == (24, 24_000, 2)
+    assert (plan.agents, plan.frames, plan.done) == (24, 24_000, 2)
     assert {kind.name for kind in plan.kinds} >= {"minatar/Breakout rgvf-stop-gradient", "minatar/Freeway a2c"}
 
 
 def test_hours_are_frames_over_rates_over_what_runs_at_once():
-    plan = Plan([Kind("a", 10, 36_000_000, 1000.0), Kind("b", 1, 3_600_000, 500.0)], parallel=4, done=0)
+    plan = Plan([Kind("a", 10, 50, 36_000_000, 1000.0), Kind("b", 1, 5, 3_600_000, 500.0)], parallel=4, done=0)
     assert plan.hours() == pytest.approx((10 + 2) / 4)
-    assert plan.hours(machines=2) == pytest.approx(2)  # no run is shorter than it is alone
-    assert np.isnan(Plan([Kind("a", 1, 1, 0.0)], 1, 0).hours())
+    assert plan.hours(machines=2) == pytest.approx(2)  # no batch is shorter than it is alone
+    assert np.isnan(Plan([Kind("a", 1, 1, 1, 0.0)], 1, 0).hours())
+
+
+def test_a_plan_leaves_out_what_has_failed_unless_it_is_to_be_run_again(tmp_path):
+    config = MinAtarConfig(seeds=2, frames=1000)
+    folder = StudyFolder(tmp_path, STUDY.name, config.identity())
+    folder.write_json("config.json", {"study": STUDY.name, "settings": config.identity()})
+    failure_file(folder, "Freeway.a2c").parent.mkdir()
+    failure_file(folder, "Freeway.a2c").write_text("{}")
+    plans = [make_plan(STUDY, config, tmp_path, ["*.a2c"], 1, seconds=0, retry_failed=again) for again in (False, True)]
+    assert [(plan.agents, plan.failed) for plan in plans] == [(8, 2), (10, 0)]
 
 
 @pytest.mark.slow
