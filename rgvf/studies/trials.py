@@ -18,7 +18,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from rgvf.agents import STOPPED
-from rgvf.loops import stacking_is_faster
 from rgvf.messages import unknown
 from rgvf.runs import PRESETS, RunConfig, preset
 from rgvf.settings import require
@@ -197,8 +196,9 @@ class TrialsStudy(RunsStudy):
 
     def default_parallel(self, config: Any) -> int:
         """As many batches at once as keep the cores busy with emulators."""
-        together = config.seeds if stacking_is_faster() else 1
-        return max(1, len(available_cores()) // (CORES_PER_TRIAL * together))
+        trials = self.chosen(config)
+        in_a_batch = len(trials) / max(1, len(list(self.batches(trials))))
+        return max(1, round(len(available_cores()) / (CORES_PER_TRIAL * in_a_batch)))
 
     def by_agent(self, curves: Mapping[str, Curves]) -> dict[str, Curves]:
         """The trials of an agent in a game together, by GAME.AGENT: seeds in order, as many as there are."""

@@ -240,6 +240,14 @@ def test_on_a_gpu_seeds_that_follow_each_other_are_one_batch(monkeypatch):
     assert dict(ALL.batches(chosen)) == {**together, "Qbert.rgvf.5": chosen[4:]}
 
 
+def test_as_many_batches_run_at_once_as_keep_the_cores_busy(monkeypatch):
+    monkeypatch.setattr("rgvf.studies.trials.available_cores", lambda: list(range(16)))
+    assert ALL.default_parallel(ALL.full) == 4
+    monkeypatch.setattr("rgvf.studies.runs.stacking_is_faster", lambda: True)
+    assert ALL.default_parallel(ALL.full) == 1  # five agents with sixteen emulators each
+    assert ROBUSTNESS.default_parallel(ROBUSTNESS.full) == 4  # most of its trials are alone
+
+
 @pytest.mark.slow
 def test_trials_that_share_a_learner_give_what_each_gives_alone(tmp_path):
     config = TrialsConfig(games=("Breakout",), agents=("a2c",), seeds=2, preset="fast", frames=1280, points=2)
