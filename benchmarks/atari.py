@@ -1,10 +1,10 @@
 """How fast Atari agents train, in one run on one machine.
 
     .venv/bin/python benchmarks/atari.py [--game Breakout] [--seconds 20] [--seeds 1 5] [--main-only]
-    .venv/bin/python benchmarks/atari.py --packed 4 --seeds 1 5    # trials of a study, so many at once
+    .venv/bin/python benchmarks/atari.py --trials 4 --seeds 1 5    # trials of a study, so many at once
 
 Raw is what the emulators alone give with random actions and the same workers. The other auxiliary tasks are measured
-with one seed. With --packed, trials of `rgvf study atari-49 --preset fast` are measured as the study packs them, beside
+with one seed. With --trials, trials of `rgvf study atari-49 --preset fast` are measured as the study runs them, beside
 raw emulators for as many games. The machine should be idle otherwise; compare the ratios.
 """
 
@@ -87,16 +87,16 @@ def child(game: str, options: list[str], seeds: int, seconds: float) -> None:
     print(frames, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
 
 
-PACKED = ("a2c", "rgvf-stop-gradient", "rgvf", "rgvf+action-values-stop-gradient")
+AGENTS = ("a2c", "rgvf-stop-gradient", "rgvf", "rgvf+action-values-stop-gradient")
 
 
-def packed_speed(game: str, seeds: int, parallel: int, seconds: float) -> float:
+def trials_speed(game: str, seeds: int, parallel: int, seconds: float) -> float:
     """Frames/s of all trials that run at once, in turn of these agents; on a GPU a batch has all seeds of an agent."""
     from rgvf.studies.atari_49 import STUDY
     from rgvf.studies.plan import make_plan
     from rgvf.studies.trials import TrialsConfig
 
-    agents = PACKED[:parallel]
+    agents = AGENTS[:parallel]
     config = TrialsConfig(games=(game,), agents=agents, seeds=seeds, preset="fast")
     with tempfile.TemporaryDirectory() as out:
         plan = make_plan(STUDY, config, Path(out) / "new", parallel=parallel, seconds=seconds)
@@ -109,7 +109,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20.0, help="of each measurement")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 5])
     parser.add_argument("--main-only", action="store_true", help="only a2c and rgvf, not the other tasks")
-    parser.add_argument("--packed", type=int, help="measure so many batches of trials at once, as a study packs them")
+    parser.add_argument("--trials", type=int, help="measure so many batches of trials at once, as a study runs them")
     parser.add_argument("--child", type=float, help=argparse.SUPPRESS)
     parser.add_argument("options", nargs="*", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -120,13 +120,13 @@ def main() -> None:
 
     device, device_is_gpu = jax.devices()[0].device_kind, jax.default_backend() != "cpu"
     print(f"{arguments.game}, {os.cpu_count()} cores, {device}, jax {jax.__version__}; frames/s\n")
-    if arguments.packed:
-        print(f"{'seeds':>6}{'at once':>9}{'raw':>10}{'packed':>10}{'of raw':>8}")
+    if arguments.trials:
+        print(f"{'seeds':>6}{'at once':>9}{'raw':>10}{'trials':>10}{'of raw':>8}")
         for seeds in arguments.seeds:
             together = seeds if device_is_gpu else 1
-            raw = raw_speed(arguments.game, together * arguments.packed, arguments.seconds)
-            speed = packed_speed(arguments.game, seeds, arguments.packed, arguments.seconds)
-            print(f"{together:6}{arguments.packed:9}{raw:10,.0f}{speed:10,.0f}{speed / raw:8.0%}", flush=True)
+            raw = raw_speed(arguments.game, together * arguments.trials, arguments.seconds)
+            speed = trials_speed(arguments.game, seeds, arguments.trials, arguments.seconds)
+            print(f"{together:6}{arguments.trials:9}{raw:10,.0f}{speed:10,.0f}{speed / raw:8.0%}", flush=True)
         return
     print(f"{'':28}{'seeds':>6}{'frames/s':>10}{'of raw':>8}{'cost to a2c':>13}{'GiB':>6}")
     for seeds in arguments.seeds:
