@@ -182,7 +182,7 @@ def test_results_stay_small():
     files = [path for path in (ROOT / "docs/results").rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) <= 3 * 2**20
     text = [path for path in files if path.suffix not in (".png", ".gif", ".mp4")]
-    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in text) <= 3000
+    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in text) <= 4000
 
 
 def test_types_are_shipped():
