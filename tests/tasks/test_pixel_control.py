@@ -96,7 +96,7 @@ def test_the_loss_by_hand():
     action = np.array([0, 1, 0, 0, 1], np.int32)[:, None]
     reward = np.full((5, 1), 7.0, np.float32)  # not used
     trajectory = Trajectory(*map(jnp.asarray, (observation, action, reward, terminal, first)))
-    view = View(trajectory, representation, representation.unroll(trajectory))
+    view = View.of(trajectory, representation)
 
     loss, _, _ = task.loss(head, None, view, jax.random.key(0))
 
