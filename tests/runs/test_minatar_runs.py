@@ -101,7 +101,11 @@ EVERY_TASK = [
 
 @pytest.mark.parametrize(
     ("stop_gradient", "representation"),
-    [pytest.param(False, "auto", marks=pytest.mark.slow), (True, "auto"), (True, "gru")],
+    [
+        pytest.param(False, "auto", marks=pytest.mark.slow),
+        (True, "auto"),
+        pytest.param(True, "gru", marks=pytest.mark.slow),
+    ],
 )
 def test_every_task_learns_in_the_compiled_program(stop_gradient, representation):
     """All at once, in one agent; but for CURL where it has memory."""
