@@ -52,7 +52,7 @@ truth = exact_answers(network, room.mdp(), room.uniform_policy()), room.values(G
 for i in range(1, 6):
     carry, loss = train(carry, jax.random.key(1 + i))
     modules = carry[0].modules
-    states = modules[REPRESENTATION].step(jnp.asarray(room.views))  # of all 49 cells
+    states = modules[REPRESENTATION](jnp.asarray(room.views))  # of all 49 cells
     errors = [((modules[name](states) - y) ** 2).mean() for name, y in zip(("answers", "value"), truth, strict=True)]
     steps = 1000 * T * B * i
     print(f"{steps:7,} steps   loss {loss.mean():.3f}   squared error: answers {errors[0]:.3f}, values {errors[1]:.3f}")

@@ -2,10 +2,60 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Shaped
+
+Memory: TypeAlias = Any
+"""What a representation keeps of the past: a pytree of arrays with a leading axis of environments. `()`: nothing."""
+NO_ACTION = -1
+"""The last action where there is none. Its one-hot vector is zero."""
+
+
+class Percept(NamedTuple):
+    """What an agent gets at a step, with any leading axes. The last two are for representations with memory only."""
+
+    observation: Shaped[Array, "*batch *observation"]
+    first: Bool[Array, "*batch"]
+    """The observation is the first of its episode."""
+    last_action: Int[Array, "*batch"] | None = None
+    """The action that led to the observation; `NO_ACTION` where the observation is the first."""
+    last_reward: Float[Array, "*batch"] | None = None
+    """The reward that came with the observation, as learned from; 0 where the observation is the first."""
+
+
+class Past(NamedTuple):
+    """What an agent with memory has from before an observation, of each of B environments; others have nothing."""
+
+    memory: Memory = ()
+    last_action: Int[Array, "*batch"] | None = None
+    last_reward: Float[Array, "*batch"] | None = None
+
+    @classmethod
+    def new(cls, memory: Memory, batch: int) -> Past:
+        """Before anything has happened, with the initial memory of a representation."""
+        return cls().after(memory, jnp.full(batch, NO_ACTION), jnp.zeros(batch))
+
+    def after(self, memory: Memory, action: Int[Array, "*batch"], reward: Shaped[Array, "*batch"]) -> Past:
+        """The past one step later: the memory is newer, and the action gave the reward."""
+        if not jax.tree.leaves(memory):
+            return self
+        return Past(memory, action.astype(jnp.int32), reward.astype(jnp.float32))
+
+    def acted(self, action: int | Int[Any, "*batch"]) -> Past:
+        """The same, where another action was taken last."""
+        if self.last_action is None:
+            return self
+        return self._replace(last_action=jnp.asarray(action, jnp.int32).reshape(-1))
+
+    def percept(self, observation: Shaped[Array, "*batch *observation"], first: Bool[Array, "*batch"]) -> Percept:
+        """What the agent gets when it sees the observation. An episode that begins has nothing before it."""
+        if self.last_action is None or self.last_reward is None:
+            return Percept(observation, first)
+        action = jnp.where(first, NO_ACTION, self.last_action)
+        return Percept(observation, first, action, jnp.where(first, 0.0, self.last_reward))
 
 
 class Transition(NamedTuple):
@@ -32,6 +82,17 @@ class Trajectory(NamedTuple):
     """The step ended its episode for good; a truncated episode is not terminal."""
     first: Bool[Array, "Tp1 B"]
     """The observation is the first of its episode."""
+    past: Past = Past()
+    """What the agent had from before the first observation, when it acted."""
+
+    @property
+    def percepts(self) -> Percept:
+        """What the agent got at each step, with leading axes [T + 1, B]."""
+        past = self.past
+        if past.last_action is not None and past.last_reward is not None:
+            action = jnp.concatenate([past.last_action[None], self.action])
+            past = Past(past.memory, action, jnp.concatenate([past.last_reward[None], self.reward]))
+        return past.percept(self.observation, self.first)
 
     @property
     def valid(self) -> Bool[Array, "T B"]:

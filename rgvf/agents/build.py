@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import jax
-from jaxtyping import Array, Int, Key, Shaped
+from jaxtyping import Array, Float, Int, Key
 
 from rgvf.agents.config import MAIN, AgentConfig
 from rgvf.agents.learner import REPRESENTATION, Agent, Learner, OptimisedTask
@@ -43,7 +43,7 @@ def make_learner(
             task = settings.make(spec, seed, config.hidden)
         optimiser = auxiliary_optimiser(c * config.learning_rate, config.rms_decay, config.rms_epsilon)
         tasks.append(OptimisedTask(settings.name, task, optimiser))
-    sizes = Sizes(config.kernels, config.dense)
+    sizes = Sizes(config.kernels, config.dense, config.memory)
     balanced = config.question_tasks if config.learn_balance else ()
     return Learner(lambda key: make_representation(config.representation, spec, key, sizes), tasks, balanced)
 
@@ -53,7 +53,7 @@ def actor_of(agent: Agent) -> Agent:
     return Agent({name: agent.modules[name] for name in (REPRESENTATION, MAIN)}, {}, {})
 
 
-def sample_actions(agent: Agent, observation: Shaped[Array, "B *observation"], key: Key[Array, ""]) -> Int[Array, " B"]:
-    """Actions drawn from the agent's policy."""
-    logits, _ = agent.modules[MAIN](agent.modules[REPRESENTATION].step(observation))
+def sample_actions(agent: Agent, states: Float[Array, "B size"], key: Key[Array, ""]) -> Int[Array, " B"]:
+    """Actions drawn from the agent's policy in these states."""
+    logits, _ = agent.modules[MAIN](states)
     return jax.random.categorical(key, logits)

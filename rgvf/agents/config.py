@@ -49,11 +49,14 @@ class AgentConfig:
     questions can be answered."""
     representation: str = "auto"
     """Network of the representation. conv: the paper's, for images from 36×36; small-conv: for smaller images; mlp:
-    two layers of 64 units; auto: chosen by the shape of observations."""
+    two layers of 64 units; auto: one of these, chosen by the shape of observations; gru: the same and a memory."""
     kernels: tuple[int, ...] = ()
     """Number of kernels of each convolution of the representation; by default conv 32 64 64, small-conv 16."""
     dense: tuple[int, ...] = ()
-    """Units of each dense layer of the representation; by default small-conv 128, mlp 64 64, conv has none."""
+    """Units of each dense layer of the representation; by default small-conv 128, mlp 64 64, conv none, and 512 below
+    a gru."""
+    memory: int = 0
+    """Units of the memory of gru; 0: 512 for images from 36×36, otherwise 128."""
     hidden: int = 512
     """Units of the hidden layer of each head."""
 
@@ -74,6 +77,7 @@ class AgentConfig:
         if self.representation not in ("auto", *REPRESENTATIONS):
             raise ValueError(unknown("representation", self.representation, ["auto", *REPRESENTATIONS]))
         require(self, f"between 1 and {MAX_UNITS:,}", lambda x: 1 <= x <= MAX_UNITS, "hidden")
+        require(self, f"between 0 and {MAX_UNITS:,}", lambda x: 0 <= x <= MAX_UNITS, "memory")
         each = f"between 1 and {MAX_UNITS:,} each"
         require(self, each, lambda sizes: all(1 <= x <= MAX_UNITS for x in sizes), "kernels", "dense")
         require(self, "in [0, 1)", lambda x: 0 <= x < 1, "rms_decay")

@@ -117,7 +117,7 @@ def _update_group(
 
     def total_loss(modules: dict[str, Any]) -> tuple[Float[Array, ""], tuple[dict[str, Any], Metrics]]:
         representation = modules.get(REPRESENTATION, agent.modules[REPRESENTATION])
-        view = View(trajectory, representation, representation.unroll(trajectory))
+        view = View.of(trajectory, representation)
         total: Any = 0.0
         states: dict[str, Any] = {}
         metrics: Metrics = {}

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rgvf.environments.cue import Cue
     from rgvf.environments.environment import Environment, Step, check_environment, environment_spec, step_or_reset
     from rgvf.environments.game import Game, TimeStep
     from rgvf.environments.game_names import ATARI_GAMES, MINATAR_GAMES
@@ -21,6 +22,7 @@ __all__ = [
     "ATARI_GAMES",
     "MINATAR_GAMES",
     "RULES",
+    "Cue",
     "Environment",
     "Game",
     "GridWorld",
@@ -38,6 +40,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "cue": ("Cue",),
     "environment": ("Environment", "Step", "check_environment", "environment_spec", "step_or_reset"),
     "game": ("Game", "TimeStep"),
     "game_names": ("ATARI_GAMES", "MINATAR_GAMES"),

@@ -117,10 +117,10 @@ class DeviceGame:
         return self._games.save()
 
     def render(self) -> NDArray[np.uint8]:
-        """A colour for each channel, one over another, 16 times as large."""
+        """A colour for each channel, one over another, 16 times as large; what is no image is drawn as a row."""
         observation = np.asarray(self.current.observation, np.float32)
         if observation.ndim != 3:
-            raise ValueError(f"observations of shape {observation.shape} cannot be drawn")
+            observation = observation.reshape(1, -1, 1)
         image = np.zeros((*observation.shape[:2], 3), np.float32)
         for channel in reversed(range(observation.shape[-1])):
             value = observation[..., channel, None]

@@ -1,4 +1,4 @@
-"""The 49 Atari games of Mnih et al. (2015) and the five of MinAtar, by the names that the literature gives them."""
+"""Names: the 49 Atari games of Mnih et al. (2015) and the five of MinAtar as the literature has them; cue/STEPS."""
 
 from __future__ import annotations
 
@@ -23,6 +23,10 @@ MINATAR_GAMES = ("Asterix", "Breakout", "Freeway", "Seaquest", "SpaceInvaders")
 MINATAR_ACTIONS = ("noop", "left", "up", "right", "down", "fire")
 """Of all games of MinAtar; each game has those that do something in it."""
 
+CUE_STEPS = ("5", "10", "20")
+"""Some lengths of the corridor of cue/STEPS; it can have any."""
+MAX_CUE_STEPS = 10_000
+
 FRAME_CAP = 108_000
 """A game is truncated after this many frames: half an hour of play at 60 frames a second."""
 
@@ -35,6 +39,13 @@ def find_atari(name: str) -> str:
 def find_minatar(name: str) -> str:
     """The same for `MINATAR_GAMES`."""
     return _find(name, MINATAR_GAMES, "MinAtar")
+
+
+def find_cue(name: str) -> str:
+    """The length of the corridor in cue/STEPS, checked."""
+    if not (name.isascii() and name.isdigit() and int(name[:9]) <= MAX_CUE_STEPS):
+        raise ValueError(f"cue/STEPS needs a whole number of steps from 0 to {MAX_CUE_STEPS:,}, not {name!r}")
+    return str(int(name))
 
 
 def _find(name: str, games: tuple[str, ...], kind: str) -> str:

@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from rgvf.environments.game import Game
-from rgvf.environments.game_names import ATARI_GAMES, MINATAR_GAMES, find_atari, find_minatar
+from rgvf.environments.game_names import ATARI_GAMES, CUE_STEPS, MINATAR_GAMES, find_atari, find_cue, find_minatar
 from rgvf.environments.gym_names import parse_gym_name
 from rgvf.spec import EnvironmentSpec
 
@@ -63,6 +63,7 @@ SUITES = {
         options=("sticky",),
         is_suggested=False,
     ),
+    "cue": Suite("cue", "Cue", True, "", lambda: CUE_STEPS, find_cue, is_suggested=False),
     "gym": Suite("gymnasium", "GymGame", False, "gym", _gymnasium_ids, options=("render",)),
 }
 RULES = {"minatar/Seaquest": 2}
@@ -76,7 +77,7 @@ def canonical_name(name: str) -> str:
     suite, _, rest = name.partition("/")
     if suite not in (*SUITES, GIVEN) or not rest:
         alike = " or ".join(_alike(name))
-        forms = "expected atari/NAME, minatar/NAME or gym/ID; 'rgvf environments' lists them"
+        forms = "expected atari/NAME, minatar/NAME, cue/STEPS or gym/ID; 'rgvf environments' lists them"
         raise ValueError(f"{name!r} is no environment; {f'did you mean {alike}?' if alike else forms}")
     needed_modules(name)  # ValueError where it is malformed
     return name if suite == GIVEN else f"{suite}/{SUITES[suite].find(rest)}"

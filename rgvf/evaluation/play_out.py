@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -17,7 +18,7 @@ from rgvf.evaluation.frame_stack import FrameStack
 from rgvf.questions import UNCONDITIONED, Plan, plans
 from rgvf.runs import TrainedAgent
 from rgvf.seeding import GamePurpose, Purpose, game_seeds
-from rgvf.trajectory import Transition
+from rgvf.trajectory import Past, Transition
 
 MAX_STEPS = 100
 """Steps that a game is played on for at most; from there on the agent's own answers count, as where it is truncated."""
@@ -34,6 +35,8 @@ class SavedGame(NamedTuple):
     """What the game's `save` gave."""
     observation: np.ndarray
     """What the agent saw."""
+    memory: Past = Past()
+    """What the agent had from before."""
 
 
 class _Job(NamedTuple):
@@ -117,7 +120,8 @@ def _play(
     rng: np.random.Generator | None,
 ) -> np.ndarray:
     """The sum of each job: [jobs]."""
-    games.restore([job.saved.state for job in jobs])
+    step = games.restore([job.saved.state for job in jobs])
+    memory = jax.tree.map(lambda *parts: jnp.concatenate(parts), *(job.saved.memory for job in jobs))
     observation = np.stack([job.saved.observation for job in jobs])
     frames = FrameStack(agent.spec, len(jobs))
     frames.set(observation)
@@ -125,7 +129,7 @@ def _play(
     lengths = np.array([job.plan.length for job in jobs])
     alive, truncated = np.ones(len(jobs), bool), np.zeros(len(jobs), bool)
     for t in range(lengths.max() + 1):
-        predicted = agent.predict(observation)
+        memory, predicted = agent.observe(memory, observation, reward=step.reward, first=step.first)
         answers = np.asarray(predicted["answers"][task])
         for i in _where(alive & (truncated | (lengths == t))):
             total[i] += jobs[i].plan.open[t] @ answers[i, jobs[i].plan.nodes]
@@ -136,6 +140,7 @@ def _play(
         for i in _where(alive):
             wanted = jobs[i].plan.action[t]
             action[i] = action[i] if wanted == UNCONDITIONED else wanted
+        memory = memory.acted(action)
         games.send(action)
         step = games.receive()
         after = frames.push(step.observation, step.first).copy()

@@ -73,7 +73,7 @@ def record(
     if takes_option(agent.config.env, "render"):
         options["render"] = True
     game = make_game(agent.config.env, seed, **options) if environment is None else DeviceGame(environment, seed)
-    frames = FrameStack(agent.spec, 1)
+    frames, memory = FrameStack(agent.spec, 1), agent.begin()
     rng = None if greedy else np.random.default_rng([seed, int(Purpose.RECORDING)])
     saved: list[SavedGame] = []
     rows: list[tuple[Any, ...]] = []
@@ -82,12 +82,15 @@ def record(
     try:
         for t in range(steps):
             observation = frames.push(step.observation[None], np.array([step.first])).copy()
-            predicted = jax.tree.map(lambda value: np.asarray(value[0]), agent.predict(observation))
+            before = memory
+            memory, predicted = agent.observe(memory, observation[0], reward=step.reward, first=step.first)
+            predicted = jax.tree.map(np.asarray, predicted)
             action = int(sample(predicted["policy"][None], rng)[0])
             screen = game.render()
             is_reset_step = step.terminal or step.truncated
             if save and not is_reset_step:
-                saved.append(SavedGame(t, game.save(), observation[0]))
+                saved.append(SavedGame(t, game.save(), observation[0], before))
+            memory = memory.acted(action)
             step = game.step(action)
             observations.append(observation[0])
             facts = np.array([action, step.reward, step.terminal, is_reset_step])
@@ -95,17 +98,20 @@ def record(
             if step.game_over:
                 break
         observations.append(frames.push(step.observation[None], np.array([step.first]))[0])
+        _, last = agent.observe(memory, observations[-1], reward=step.reward, first=step.first)
     finally:
         game.close()
-    return _recording(agent, rows, np.stack(observations))._replace(saved=tuple(saved))
+    return _recording(agent, rows, np.stack(observations), jax.tree.map(np.asarray, last))._replace(saved=tuple(saved))
 
 
-def _recording(agent: TrainedAgent, rows: list[tuple[Any, ...]], observations: np.ndarray) -> Recording:
+def _recording(
+    agent: TrainedAgent, rows: list[tuple[Any, ...]], observations: np.ndarray, last: dict[str, Any]
+) -> Recording:
+    """`last` is what the agent predicts when it sees the last observation."""
     screens, policy, value, answers, facts = zip(*rows, strict=True)
     action, reward, terminal, reset = np.stack(facts).T
     action, terminal, reset = action.astype(np.int32), terminal > 0, reset > 0
     learned_from = agent.config.rewards(reward).astype(np.float32)
-    last = agent.predict(observations[-1])
     by_task = {task: np.stack([each[task] for each in (*answers, last["answers"])]) for task in agent.networks}
     played = _Played(observations, action, learned_from, terminal, reset)
     true_answers = {task: _true_answers(agent, task, played, by_task[task]) for task in agent.networks}

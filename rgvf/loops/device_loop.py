@@ -9,16 +9,16 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Int, Key, Shaped
+from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 
-from rgvf.agents import Agent, Learner, sample_actions
+from rgvf.agents import REPRESENTATION, Agent, Learner, sample_actions
 from rgvf.arrays import fill, named_arrays, raw
 from rgvf.environments.environment import Environment, step_or_reset
 from rgvf.loops.loop import MetricsOfUpdates, Progress
 from rgvf.loops.rewards import Rewards
 from rgvf.loops.scores import Scores
 from rgvf.loops.seeds import PerSeed, SeedAxis
-from rgvf.trajectory import Trajectory
+from rgvf.trajectory import Past, Trajectory
 
 MAX_UPDATES = 200
 """Updates in one call of the compiled program; a run can be stopped between two calls."""
@@ -28,11 +28,9 @@ UNROLLED = 5
 
 @runtime_checkable
 class Policy(Protocol):
-    """Chooses an action for each of B observations."""
+    """Chooses an action in each of B states of the representation."""
 
-    def __call__(
-        self, agent: Agent, observation: Shaped[Array, "B *observation"], key: Key[Array, ""], /
-    ) -> Int[Array, " B"]:
+    def __call__(self, agent: Agent, states: Float[Array, "B size"], key: Key[Array, ""], /) -> Int[Array, " B"]:
         """Action indices."""
         ...
 
@@ -46,6 +44,8 @@ class Actors(NamedTuple):
     """The observation is the first of its episode."""
     ended: Bool[Array, " B"]
     """The observation is the last of its episode: the next step is a reset step."""
+    past: Past = Past()
+    """What the agent has from before the observation."""
 
 
 class DeviceState(NamedTuple):
@@ -60,9 +60,9 @@ class DeviceState(NamedTuple):
 def uniform_policy(n_actions: int) -> Policy:
     """Every action with the same probability."""
 
-    def act(agent: Agent, observation: Shaped[Array, "B *observation"], key: Key[Array, ""]) -> Int[Array, " B"]:
+    def act(agent: Agent, states: Float[Array, "B size"], key: Key[Array, ""]) -> Int[Array, " B"]:
         del agent
-        return jax.random.randint(key, observation.shape[:1], 0, n_actions)
+        return jax.random.randint(key, states.shape[:1], 0, n_actions)
 
     return act
 
@@ -110,7 +110,8 @@ class DeviceLoop:
         actor_key, key = jax.random.split(key)
         state, observation = jax.vmap(self.environment.reset)(jax.random.split(actor_key, self.actors))
         first = jnp.ones(self.actors, bool)
-        new = DeviceState(agent, Actors(state, observation, first, ~first), Scores.zero(self.actors), key)
+        past = Past.new(agent.modules[REPRESENTATION].initial_memory(self.actors), self.actors)
+        new = DeviceState(agent, Actors(state, observation, first, ~first, past), Scores.zero(self.actors), key)
         # Copies: one constant may be in several places, and no buffer can be donated twice.
         return (jax.tree.map(jnp.copy, new),)
 
@@ -151,9 +152,12 @@ class DeviceLoop:
 
         def one_step(actors: Actors, keys: tuple[Key[Array, ""], Key[Array, " B"]]) -> tuple[Actors, tuple[Any, ...]]:
             policy_key, each = keys
-            action = self.policy(agent, actors.observation, policy_key)
+            percept = actors.past.percept(actors.observation, actors.first)
+            memory, states = agent.modules[REPRESENTATION].step(actors.past.memory, percept)
+            action = self.policy(agent, states, policy_key)
             state, step = jax.vmap(partial(step_or_reset, self.environment))(actors.state, actors.ended, action, each)
-            following = Actors(state, step.observation, first=actors.ended, ended=step.terminal | step.truncated)
+            past = actors.past.after(memory, action, self.rewards(step.reward))
+            following = Actors(state, step.observation, actors.ended, step.terminal | step.truncated, past)
             return following, (actors.observation, action, step.reward, step.terminal, actors.first, following.ended)
 
         keys = jax.vmap(keys_of_step)(jax.random.split(key, self.steps))
@@ -161,7 +165,7 @@ class DeviceLoop:
         last, (observation, action, reward, terminal, first, over) = jax.lax.scan(one_step, actors, keys, unroll=unroll)
         observation = jnp.concatenate([observation, last.observation[None]])
         first = jnp.concatenate([first, last.first[None]])
-        return last, Trajectory(observation, action, reward, terminal, first), over
+        return last, Trajectory(observation, action, reward, terminal, first, actors.past), over
 
     def progress(
         self, before: list[Scores], state: PerSeed[DeviceState], metrics: PerSeed[MetricsOfUpdates], updates: int

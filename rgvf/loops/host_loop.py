@@ -6,7 +6,6 @@ Several seeds share the process. Each has its own parameters, keys and games, an
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -21,8 +20,8 @@ from rgvf.environments.workers import TimeSteps, Workers
 from rgvf.loops.loop import MetricsOfUpdates, Progress
 from rgvf.loops.rewards import Rewards
 from rgvf.loops.seeds import PerSeed, SeedAxis
-from rgvf.tasks import Metrics
-from rgvf.trajectory import Trajectory
+from rgvf.loops.segment import Carried, GameEnd, Segment
+from rgvf.trajectory import Memory, Past, Trajectory
 
 _GAME = "environment/"  # where a checkpoint keeps the state of each game
 
@@ -31,22 +30,13 @@ class HostState(NamedTuple):
     """Everything that is carried from one update to the next, but for the games; a value per seed each."""
 
     agent: PerSeed[Agent]
+    key: PerSeed[Key[Array, "..."]]
     stack: PerSeed[Shaped[Array, "B *frame stack"]]
     """The frames before the newest: zero before the episode began."""
-    key: PerSeed[Key[Array, "..."]]
-
-
-class _GameEnd(NamedTuple):
-    """A whole game ended."""
-
-    seed: int
-    """Index of the seed."""
-    step: int
-    """Step of the segment."""
-    score: float
-    """Unclipped return."""
-    length: int
-    """Steps of the agent."""
+    memory: PerSeed[Memory]
+    """Of the representation, before the newest frame."""
+    last_action: PerSeed[Int[Array, " B"] | None]
+    """For a representation with memory. The last reward is with the games."""
 
 
 class HostLoop:
@@ -78,6 +68,7 @@ class HostLoop:
         self.spec = workers.spec
         self.groups = len(workers.groups)
         self._shape = (len(learners), actors // self.groups)  # seeds, and games of each in a group
+        self._begin = seeds.map(self._begin_one)
         self._open = seeds.map(self._open_one)
         self._act = [seeds.map(partial(self._act_one, group)) for group in range(self.groups)]
         self._update = seeds.map(self._update_one, donate_first=True)
@@ -91,21 +82,22 @@ class HostLoop:
         """Put agents into new games."""
         some_agent = agents if isinstance(agents, Agent) else agents[0]
         self._actor_structure = jax.tree.structure(actor_of(some_agent))
-        shape = (self.actors, *self.spec.frame_shape, self.spec.stack - 1)
-        stacks = [jnp.zeros(shape, self.spec.observation_dtype) for _ in self.learners]
+        carried = self._begin(agents)
+        self._has_memory = bool(jax.tree.leaves(carried[1]))
         self.workers.reset()
-        return HostState(agents, self.seeds.stack(stacks), keys)
+        return HostState(agents, keys, *carried)
 
     def advance(self, state: HostState, updates: int = 1) -> tuple[HostState, Progress]:
         """One segment of experience and the update that learns from it, whatever `updates` allows."""
         del updates
-        segments = [_Segment() for _ in range(self.groups)]
-        stacks, noise, update_key, next_key = self._open(state.stack, state.key)
+        segments = [Segment() for _ in range(self.groups)]
+        carried = self.seeds.zip(state[2:])
+        by_group, noise, update_key, next_key = self._open(carried, state.key)
         actor = self._actor_arrays(state.agent)
-        ends: list[_GameEnd] = []
+        ends: list[GameEnd] = []
         current = self.workers.current()
         for group, part in enumerate(self.workers.groups):
-            segments[group].stack = self.seeds.pick(stacks, group)
+            segments[group].carried = self.seeds.pick(by_group, group)
             self._play(group, segments[group], current.part(part), actor, noise)
         for _ in range(self.groups * self.steps):
             group = self.workers.first_done()
@@ -116,10 +108,10 @@ class HostLoop:
             else:
                 self._to_device(segment, current)
         self.workers.prepare()
-        agent, metrics, stack = self._update(state.agent, state.stack, *self._collected(segments), update_key)
-        return HostState(agent, stack, next_key), self._progress(metrics, ends)
+        agent, metrics, *carried = self._update(state.agent, carried, *self._collected(segments), update_key)
+        return HostState(agent, next_key, *carried), self._progress(metrics, ends)
 
-    def _progress(self, metrics: PerSeed[MetricsOfUpdates], ends: list[_GameEnd]) -> Progress:
+    def _progress(self, metrics: PerSeed[MetricsOfUpdates], ends: list[GameEnd]) -> Progress:
         scores: list[list[tuple[float, int]]] = [[] for _ in self.learners]
         for end in sorted(ends):  # the order in which they were received depends on timing
             scores[end.seed].append((end.score, end.length))
@@ -146,35 +138,37 @@ class HostLoop:
         """End the worker processes."""
         self.workers.close()
 
-    def _play(self, group: int, segment: _Segment, current: TimeSteps, actor: Any, noise: PerSeed[Array]) -> None:
+    def _play(self, group: int, segment: Segment, current: TimeSteps, actor: Any, noise: PerSeed[Array]) -> None:
         """Choose actions for a group and let its games step."""
-        frame, first = self._to_device(segment, current)
-        seeds, size = self._shape
-        time_first = np.empty((seeds, size + 1), np.int32)  # one small array reaches the device sooner than two
-        time_first[:, 0], time_first[:, 1:] = segment.played, first
-        action, segment.stack = self._act[group](actor, segment.stack, frame, time_first, noise)
+        frame, first, reward = self._to_device(segment, current)
+        seeds, _ = self._shape
+        # One small array reaches the device sooner than several.
+        parts = (np.full((seeds, 1), segment.played), first, *[reward] * self._has_memory)
+        facts = np.concatenate(parts, axis=1, dtype=np.float32)
+        action, segment.carried = self._act[group](actor, segment.carried, frame, facts, noise)
         segment.actions.append(action)
         self.workers.send(self.seeds.to_host(action).reshape(-1), group)
 
-    def _to_device(self, segment: _Segment, current: TimeSteps) -> tuple[PerSeed[Array], np.ndarray]:
+    def _to_device(self, segment: Segment, current: TimeSteps) -> tuple[PerSeed[Array], np.ndarray, np.ndarray]:
         """Bring the newest frames to the device, once; the workers overwrite their copy."""
         frame = self.seeds.to_device(current.observation.reshape(*self._shape, *self.spec.frame_shape).copy())
         first = current.first.reshape(self._shape).copy()
+        reward = self.rewards(current.reward.reshape(self._shape).copy())
         segment.frames.append(frame)
         segment.firsts.append(first)
-        return frame, first
+        segment.rewards.append(reward)
+        return frame, first, reward
 
-    def _record(self, segment: _Segment, current: TimeSteps, ends: list[_GameEnd]) -> None:
+    def _record(self, segment: Segment, current: TimeSteps, ends: list[GameEnd]) -> None:
         step = segment.played - 1
-        reward = current.reward.reshape(self._shape).copy()
-        segment.rewards.append(self.rewards(reward))
         segment.terminals.append(current.terminal.reshape(self._shape).copy())
         for i in np.flatnonzero(current.game_over):
             score, length = float(current.game_return[i]), int(current.game_length[i])
-            ends.append(_GameEnd(int(i) // self._shape[1], step, score, length))
+            ends.append(GameEnd(int(i) // self._shape[1], step, score, length))
 
-    def _collected(self, segments: list[_Segment]) -> Iterator[PerSeed[Any]]:
-        """Frames, actions, first flags, rewards and terminals of all groups."""
+    def _collected(self, segments: list[Segment]) -> Iterator[PerSeed[Any]]:
+        """What acting carries on, frames, actions, first flags, rewards and terminals of all groups."""
+        yield self.seeds.zip([segment.carried for segment in segments])
         for name in ("frames", "actions"):
             yield self.seeds.zip([self.seeds.zip(getattr(segment, name)) for segment in segments])
         for name in ("firsts", "rewards", "terminals"):
@@ -187,38 +181,48 @@ class HostLoop:
             return tuple(jax.tree.leaves(actor_of(agent)))
         return [tuple(jax.tree.leaves(actor_of(each))) for each in agent]
 
+    def _begin_one(self, agent: Agent) -> Carried:
+        stack = jnp.zeros((self.actors, *self.spec.frame_shape, self.spec.stack - 1), self.spec.observation_dtype)
+        past = Past.new(agent.modules[REPRESENTATION].initial_memory(self.actors), self.actors)
+        return Carried(stack, past.memory, past.last_action)
+
     def _open_one(
-        self, stack: Shaped[Array, "B *frame stack"], key: Key[Array, ""]
-    ) -> tuple[tuple[Array, ...], Float[Array, "T B actions"], Key[Array, ""], Key[Array, ""]]:
-        """The frame stacks of each group; Gumbel noise for all steps; the keys of the update and of the next segment.
+        self, carried: tuple[Any, ...], key: Key[Array, ""]
+    ) -> tuple[tuple[Carried, ...], Float[Array, "T B actions"], Key[Array, ""], Key[Array, ""]]:
+        """What each group carries; Gumbel noise for all steps; the keys of the update and of the next segment.
 
         Noise is drawn for all actors of the seed, so that it does not depend on how they are grouped.
         """
         keys = jax.random.split(key, self.steps + 2)
         shape = (self.actors, len(self.spec.actions))
         noise = jax.vmap(lambda key: jax.random.gumbel(key, shape))(keys[:-2])
-        return tuple(jnp.split(stack, self.groups)), noise, keys[-2], keys[-1]
+        size = self._shape[1]
+        by_group = [jax.tree.map(lambda x, i=i: x[i : i + size], carried) for i in range(0, self.actors, size)]
+        return tuple(Carried(*each) for each in by_group), noise, keys[-2], keys[-1]
 
     def _act_one(
         self,
         group: int,
         actor: tuple[Array, ...],
-        stack: Shaped[Array, "b *frame stack"],
+        carried: Carried,
         frame: Shaped[Array, "b *frame"],
-        time_first: Int[Array, " bp1"],
+        facts: Float[Array, " n"],
         noise: Float[Array, "T B actions"],
-    ) -> tuple[Int[Array, " b"], Shaped[Array, "b *frame stack"]]:
-        """Actions of a group for one step; `time_first` holds the step, and for each game whether its episode begins.
+    ) -> tuple[Int[Array, " b"], Carried]:
+        """Actions of a group for one step. `facts`: the step; for each game whether its episode begins; last rewards.
 
         This is called for every step: plain arrays, and few of them, are dispatched sooner than modules.
         """
         modules = jax.tree.unflatten(self._actor_structure, actor).modules
-        time, first = time_first[0], time_first[1:] > 0
-        observation = self._observe(stack, frame, first)
-        logits, _ = modules[MAIN](modules[REPRESENTATION].step(observation))
         size = self._shape[1]
-        mine = noise[time, group * size : (group + 1) * size]
-        return jnp.argmax(logits + mine, axis=-1), observation[..., 1:] if self.spec.is_stacked else stack
+        time, first = facts[0].astype(jnp.int32), facts[1 : size + 1] > 0
+        observation = self._observe(carried.stack, frame, first)
+        past = Past(carried.memory, carried.last_action, facts[size + 1 :])
+        memory, states = modules[REPRESENTATION].step(past.memory, past.percept(observation, first))
+        logits, _ = modules[MAIN](states)
+        action = jnp.argmax(logits + noise[time, group * size : (group + 1) * size], axis=-1)
+        stack = observation[..., 1:] if self.spec.is_stacked else carried.stack
+        return action, Carried(stack, memory, action if self._has_memory else None)
 
     def _observe(self, stack: Array, frame: Array, first: Array) -> Shaped[Array, "B *observation"]:
         """What the agent sees: the newest frame after those before it, of the same episode."""
@@ -230,56 +234,28 @@ class HostLoop:
     def _update_one(
         self,
         agent: Agent,
-        stack: Shaped[Array, "B *frame stack"],
+        carried: tuple[Any, ...],
+        following: tuple[Carried, ...],
         frames: tuple[tuple[Shaped[Array, "b *frame"], ...], ...],
         actions: tuple[tuple[Int[Array, " b"], ...], ...],
         first: Bool[Array, "Tp1 B"],
-        reward: Float[Array, "T B"],
+        reward: Float[Array, "Tp1 B"],
         terminal: Bool[Array, "T B"],
         key: Key[Array, ""],
-    ) -> tuple[Agent, Metrics, Shaped[Array, "B *frame stack"]]:
-        observation, stack = self._observe_all(
-            stack, [jnp.concatenate(step) for step in zip(*frames, strict=True)], first
-        )
+    ) -> tuple[Any, ...]:
+        """The next agent and the metrics, and what all groups carry on."""
+        stack, memory, last_action = carried
+        observation = self._observe_all(stack, [jnp.concatenate(step) for step in zip(*frames, strict=True)], first)
         action = jnp.concatenate([jnp.stack(group) for group in actions], axis=1)
-        trajectory = Trajectory(observation, action, reward, terminal, first)
-        return *self.learners[0].update(agent, trajectory, key), stack
+        past = Past(memory, last_action, reward[0]) if self._has_memory else Past()
+        trajectory = Trajectory(observation, action, reward[1:], terminal, first, past)
+        joined = jax.tree.map(lambda *groups: jnp.concatenate(groups), *following)
+        return *self.learners[0].update(agent, trajectory, key), *joined
 
-    def _observe_all(self, stack: Array, frames: Sequence[Array], first: Array) -> tuple[Array, Array]:
-        """What the agent saw at every step, [T + 1, B, *observation], and the stack before the last."""
+    def _observe_all(self, stack: Array, frames: Sequence[Array], first: Array) -> Shaped[Array, "Tp1 B *observation"]:
+        """What the agent saw at every step."""
         seen: list[Array] = []
-        before = stack
         for frame, is_first in zip(frames, first, strict=True):
-            before = stack
             seen.append(self._observe(stack, frame, is_first))
             stack = seen[-1][..., 1:] if self.spec.is_stacked else stack
-        return jnp.stack(seen), before
-
-
-@dataclass
-class _Segment:
-    """The experience of a group of games, step by step."""
-
-    stack: PerSeed[Array] | None = None
-    """Frames before the next step."""
-    frames: list[PerSeed[Array]] = field(default_factory=list)
-    firsts: list[np.ndarray] = field(default_factory=list)
-    actions: list[PerSeed[Array]] = field(default_factory=list)
-    rewards: list[np.ndarray] = field(default_factory=list)
-    terminals: list[np.ndarray] = field(default_factory=list)
-
-    @property
-    def played(self) -> int:
-        """Steps for which actions were chosen."""
-        return len(self.actions)
-
-
-def group_count(actors: int) -> int:
-    """Into how many groups the games of a seed are divided."""
-    return 2 if actors % 2 == 0 else 1
-
-
-def game_order(values: np.ndarray, groups: int) -> np.ndarray:
-    """Values by [seed, actor] in the order of the games: group by group, seed by seed."""
-    seeds, actors = values.shape
-    return values.reshape(seeds, groups, actors // groups).swapaxes(0, 1).reshape(-1)
+        return jnp.stack(seen)

@@ -2,10 +2,12 @@
 
 from rgvf.networks.conv import ConvRepresentation, ConvSize, Deconv
 from rgvf.networks.layers import MLP, Dense, Head, initial_weight
-from rgvf.networks.registry import REPRESENTATIONS, Sizes, make_representation
-from rgvf.networks.representation import DenseRepresentation, Representation
+from rgvf.networks.recurrent import GRU, Recurrent
+from rgvf.networks.registry import REPRESENTATIONS, Sizes, has_memory, make_representation
+from rgvf.networks.representation import DenseRepresentation, FeedForward, Representation
 
 __all__ = [
+    "GRU",
     "MLP",
     "REPRESENTATIONS",
     "ConvRepresentation",
@@ -13,9 +15,12 @@ __all__ = [
     "Deconv",
     "Dense",
     "DenseRepresentation",
+    "FeedForward",
     "Head",
+    "Recurrent",
     "Representation",
     "Sizes",
+    "has_memory",
     "initial_weight",
     "make_representation",
 ]

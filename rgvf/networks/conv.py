@@ -11,7 +11,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Key, Shaped
 
 from rgvf.networks.layers import MLP, add_bias, initial_weight
-from rgvf.trajectory import Trajectory, unit_scale
+from rgvf.networks.representation import FeedForward
+from rgvf.trajectory import unit_scale
 
 
 class ConvSize(NamedTuple):
@@ -100,7 +101,7 @@ class Deconv(eqx.Module):
         return add_bias(jax.lax.conv_transpose(x, self.weight, strides, "VALID"), self.bias)
 
 
-class ConvRepresentation(eqx.Module):
+class ConvRepresentation(FeedForward):
     """An image through convolutions with a ReLU after each, flattened, then dense layers if there are any.
 
     Bytes are taken as 0…1.
@@ -108,7 +109,8 @@ class ConvRepresentation(eqx.Module):
 
     convolutions: tuple[Conv, ...]
     dense: MLP
-    size: int = eqx.field(static=True)
+    flat: int = eqx.field(static=True)
+    """Numbers that the convolutions give."""
 
     def __init__(
         self,
@@ -128,19 +130,19 @@ class ConvRepresentation(eqx.Module):
             layers.append(Conv(layer_key, channels, size))
             height, width = ((n - size.kernel) // size.stride + 1 for n in (height, width))
             channels = size.channels
-        flat = height * width * channels
+        self.flat = height * width * channels
         self.convolutions = tuple(layers)
-        self.dense = MLP(dense_key, flat, dense)
-        self.size = dense[-1] if dense else flat
+        self.dense = MLP(dense_key, self.flat, dense)
 
-    def step(self, observation: Shaped[Array, "*batch height width channels"]) -> Float[Array, "*batch size"]:
-        """States of single observations."""
+    @property
+    def size(self) -> int:
+        """Length of a state vector."""
+        return self.dense.layers[-1].bias.shape[-1] if self.dense.layers else self.flat
+
+    def __call__(self, observation: Shaped[Array, "*batch height width channels"]) -> Float[Array, "*batch size"]:
+        """States of observations."""
         *batch, height, width, channels = observation.shape
         x = observation.reshape(-1, height, width, channels)
         for convolution in self.convolutions:
             x = jax.nn.relu(convolution(x))
         return self.dense(x.reshape(*batch, -1))
-
-    def unroll(self, trajectory: Trajectory) -> Float[Array, "Tp1 B size"]:
-        """States of a whole segment."""
-        return self.step(trajectory.observation)

@@ -31,8 +31,8 @@ class RunConfig:
     """The run."""
 
     env: str
-    """Environment: atari/GAME for one of the paper's 49 games, minatar/GAME for one of the five of MinAtar, gym/ID for
-    any Gymnasium environment with discrete actions."""
+    """Environment: atari/GAME for one of the paper's 49 games, minatar/GAME for one of the five of MinAtar, cue/STEPS
+    for a test of memory, gym/ID for any Gymnasium environment with discrete actions."""
     agent: AgentConfig = field(default_factory=AgentConfig)
     frames: int = 200_000_000
     """Frames to train each seed for, rounded up to whole updates; an Atari step is 4 frames."""

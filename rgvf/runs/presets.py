@@ -68,6 +68,10 @@ PRESETS: Mapping[str, Preset] = {
         "observations that are vectors, such as those of classic control",
         {**_VECTORS, "frames": 1_000_000, "reward_scale": 0.1},
     ),
+    "cue": Preset(
+        "the test of memory, with segments that reach from cue to junction up to cue/15",
+        {**_VECTORS, "frames": 300_000, "steps": 20, "rms_epsilon": 1e-7},
+    ),
     "minigrid": Preset("MiniGrid, where the only reward is that of the goal", {**_VECTORS, "frames": 300_000}),
 }
 """The presets, by name."""
@@ -80,6 +84,8 @@ def choose_preset(env: str, environment: Environment | None = None) -> str:
         return "paper"
     if suite in ("minatar", "minatar-pgx"):
         return "minatar"
+    if suite == "cue":
+        return "cue"
     if suite == "gym" and env.rpartition(":")[2].removeprefix("gym/").startswith(("MiniGrid-", "BabyAI-")):
         return "minigrid"
     spec = find_spec(env, environment)
@@ -110,7 +116,8 @@ def preset(
     Args:
         env: the environment.
         agent: a2c, or auxiliary tasks, as `AgentConfig` takes them.
-        name: of the preset: paper, fast, minatar, small-images, vectors or minigrid; "auto": chosen by the environment.
+        name: of the preset: paper, fast, minatar, small-images, vectors, cue or minigrid; "auto": chosen by the
+            environment.
         environment: one in JAX that `env` names own/NAME.
         settings: any settings of `RunConfig`, `AgentConfig` and `ActorCriticSettings`, instead of the preset's.
 

@@ -11,16 +11,18 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, Key, Shaped
+from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 
 from rgvf.agents import MAIN, REPRESENTATION, Agent, make_learner
 from rgvf.arrays import fill
 from rgvf.environments.environment import Environment
 from rgvf.environments.registry import find_spec
+from rgvf.networks import has_memory
 from rgvf.questions import QuestionNetwork
 from rgvf.runs.config import RunConfig
 from rgvf.runs.folder import RunError, RunFolder, check_identity
 from rgvf.spec import EnvironmentSpec
+from rgvf.trajectory import Memory, Past, Percept
 
 
 class TrainedAgent:
@@ -28,6 +30,12 @@ class TrainedAgent:
 
     Observations have any leading axes, and a frame stack if the environment has one (newest frame last): bytes
     [..., 84, 84, 4] for Atari.
+
+    `predict`, `represent`, `answer` and `act` are for agents without memory. Every agent can be used step by step:
+
+        memory = agent.begin()
+        memory, action = agent.step(memory, observation)
+        memory, action = agent.step(memory, next_observation, reward=reward)
     """
 
     def __init__(
@@ -50,6 +58,8 @@ class TrainedAgent:
         """The environment that the program passed itself, if any."""
         self.networks = dict(networks)
         """Its question networks, by task."""
+        self.has_memory = has_memory(agent.modules[REPRESENTATION])
+        """Its states depend on more than the newest observation."""
         self._predict = jax.jit(partial(_predict, tuple(networks)))
 
     def __repr__(self) -> str:
@@ -59,12 +69,19 @@ class TrainedAgent:
 
     def predict(self, observation: Shaped[Any, "*batch *observation"]) -> dict[str, Any]:
         """Everything at once: state, policy (probabilities), value, and answers by task."""
+        if self.has_memory:
+            how = "memory = agent.begin(), then memory, action = agent.step(memory, observation, reward=…)"
+            raise ValueError(f"this agent has memory, so one observation is not enough: {how}")
+        percept = Percept(self._checked(observation), jnp.zeros((), bool))
+        return self._predict(self.agent, (), percept)[1]
+
+    def _checked(self, observation: Any) -> Array:
         array, shape = jnp.asarray(observation), self.spec.observation_shape
         if array.shape[array.ndim - len(shape) :] != shape:
             raise ValueError(f"observations must end in axes of {shape}, not {array.shape}")
         if self.spec.observation_dtype == "uint8" and array.dtype != jnp.uint8:
             raise ValueError(f"observations must be bytes (uint8), not {array.dtype}")
-        return self._predict(self.agent, array)
+        return array
 
     def represent(self, observation: Shaped[Any, "*batch *observation"]) -> Float[Array, "*batch size"]:
         """The state vector."""
@@ -89,16 +106,65 @@ class TrainedAgent:
         self, observation: Shaped[Any, "*batch *observation"], key: Key[Array, ""] | None = None
     ) -> int | Int[np.ndarray, "*batch"]:
         """Actions drawn from the policy; without a key, the most likely ones. For one observation, an int."""
-        policy = self.predict(observation)["policy"]
-        action = np.asarray(jnp.argmax(policy, -1) if key is None else jax.random.categorical(key, jnp.log(policy)))
-        return action if action.ndim else int(action)
+        return _choose(self.predict(observation)["policy"], key)
+
+    def begin(self, games: int = 1) -> Past:
+        """The memory before anything has happened, of one game or of several side by side."""
+        return Past.new(self.agent.modules[REPRESENTATION].initial_memory(games), games)
+
+    def step(
+        self,
+        memory: Past,
+        observation: Shaped[Any, "*games *observation"],
+        *,
+        reward: float | Shaped[Any, "*games"] = 0.0,
+        first: bool | Bool[Any, "*games"] = False,
+        key: Key[Array, ""] | None = None,
+    ) -> tuple[Past, int | Int[np.ndarray, "*games"]]:
+        """The next memory, and the action: drawn from the policy, or without a key the most likely one.
+
+        Args:
+            memory: what `begin` or the last step gave. It remembers the last action, too.
+            observation: of one game, or with a leading axis of all games.
+            reward: what the environment gave with it, neither scaled nor clipped.
+            first: an episode begins with it, so the memory starts anew. Not needed after `begin`.
+            key: to draw the action with.
+        """
+        memory, predicted = self.observe(memory, observation, reward=reward, first=first)
+        action = _choose(predicted["policy"], key)
+        return memory.acted(action), action
+
+    def observe(
+        self,
+        memory: Past,
+        observation: Shaped[Any, "*games *observation"],
+        *,
+        reward: float | Shaped[Any, "*games"] = 0.0,
+        first: bool | Bool[Any, "*games"] = False,
+    ) -> tuple[Past, dict[str, Any]]:
+        """The same without an action: the next memory, and all that `predict` gives. Then `memory.acted(action)`."""
+        array = self._checked(observation)
+        games = array.shape[: array.ndim - len(self.spec.observation_shape)]
+        n = games or (1,)
+        if memory.last_action is not None and memory.last_action.shape != n:
+            raise ValueError(f"the memory is of {len(memory.last_action)} games, the observations are of {n}")
+        scaled = self.config.rewards(np.asarray(reward, np.float32))
+        rewards, firsts = (jnp.array(np.broadcast_to(each, n)) for each in (scaled, np.asarray(first, bool)))
+        percept = memory._replace(last_reward=rewards).percept(array if games else array[None], firsts)
+        new, predicted = self._predict(self.agent, memory.memory, percept)
+        return memory._replace(memory=new), predicted if games else jax.tree.map(lambda x: x[0], predicted)
 
 
-def _predict(tasks: Sequence[str], agent: Agent, observation: Array) -> dict[str, Any]:
-    state = agent.modules[REPRESENTATION].step(observation)
+def _choose(policy: Float[Array, "*batch actions"], key: Key[Array, ""] | None) -> int | Int[np.ndarray, "*batch"]:
+    action = np.asarray(jnp.argmax(policy, -1) if key is None else jax.random.categorical(key, jnp.log(policy)))
+    return action if action.ndim else int(action)
+
+
+def _predict(tasks: Sequence[str], agent: Agent, memory: Memory, percept: Percept) -> tuple[Memory, dict[str, Any]]:
+    memory, state = agent.modules[REPRESENTATION].step(memory, percept)
     logits, value = agent.modules[MAIN](state)
     answers = {task: agent.modules[task](state) for task in tasks}
-    return {"state": state, "policy": jax.nn.softmax(logits), "value": value, "answers": answers}
+    return memory, {"state": state, "policy": jax.nn.softmax(logits), "value": value, "answers": answers}
 
 
 def load(

@@ -49,7 +49,7 @@ def learned_values(
     @jax.jit
     @jax.vmap
     def values_of(agent: Agent) -> Float[Array, " states"]:
-        return agent.modules["value"](agent.modules[REPRESENTATION].step(views))[:, 0]
+        return agent.modules["value"](agent.modules[REPRESENTATION](views))[:, 0]
 
     state: Any = start(loop)
     evaluated = np.unique(np.linspace(0, config.updates, config.evaluations + 1).round().astype(int))

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 
-from rgvf.networks import Dense, Representation, initial_weight
+from rgvf.networks import Dense, FeedForward, Representation, initial_weight
 from rgvf.settings import check_types, not_negative, positive, require
 from rgvf.spec import EnvironmentSpec
 from rgvf.tasks.protocol import Metrics, View
@@ -47,7 +47,7 @@ class CURLParams(eqx.Module):
 class KeyEncoder(NamedTuple):
     """Moving averages of the representation and of the encoder."""
 
-    representation: Representation
+    representation: FeedForward
     encoder: Encoder
 
 
@@ -74,6 +74,7 @@ class CURLTask:
 
     def init(self, key: Key[Array, ""], representation: Representation) -> tuple[CURLParams, KeyEncoder]:
         """A new encoder; the state is a copy of it and of the representation."""
+        representation = _feed_forward(representation)
         encoder_key, similarity_key = jax.random.split(key)
         encoder = Encoder(encoder_key, representation.size, self.hidden, self.outputs, self.layer_norm)
         similarity = initial_weight(similarity_key, (self.outputs, self.outputs), self.outputs)
@@ -85,18 +86,29 @@ class CURLTask:
         self, params: CURLParams, state: KeyEncoder, view: View, key: Key[Array, ""]
     ) -> tuple[Float[Array, ""], KeyEncoder, Metrics]:
         """The loss above; logs the share of queries whose own key is the most similar."""
+        representation = _feed_forward(view.representation)
         observation = view.trajectory.observation[:-1]
         samples = observation.reshape(-1, *observation.shape[2:])
         query_key, key_key = jax.random.split(key)
-        queries = params.encoder(view.representation.step(crop(query_key, samples, self.margin)))
-        keys = state.encoder(state.representation.step(crop(key_key, samples, self.margin)))
+        queries = params.encoder(representation(crop(query_key, samples, self.margin)))
+        keys = state.encoder(state.representation(crop(key_key, samples, self.margin)))
         logits = self.logit_scale * queries @ params.similarity @ jax.lax.stop_gradient(keys).T
         valid = view.trajectory.valid.reshape(-1)
         loss = contrastive_loss(logits, valid)
         correct = valid & (jnp.argmax(_mask_columns(logits, valid), -1) == jnp.arange(len(valid)))
         accuracy = jnp.sum(correct) / jnp.maximum(jnp.sum(valid), 1)
-        averages = moving_average(state, KeyEncoder(view.representation, params.encoder), self.step)
+        averages = moving_average(state, KeyEncoder(representation, params.encoder), self.step)
         return loss, averages, {"loss": loss, "accuracy": accuracy}
+
+
+def _feed_forward(representation: Representation) -> FeedForward:
+    """The representation, which must be a function of the observation."""
+    if not isinstance(representation, FeedForward):
+        raise ValueError(
+            "curl compares crops of single observations, so it needs a representation without memory; "
+            "leave out curl, or choose auto instead of gru"
+        )
+    return representation
 
 
 def crop(

@@ -28,7 +28,12 @@ class View(NamedTuple):
     trajectory: Trajectory
     representation: Representation
     states: Float[Array, "Tp1 B size"]
-    """`representation.unroll(trajectory)`, computed once for all losses that share it."""
+    """Of the whole segment, computed once for all losses that share it."""
+
+    @classmethod
+    def of(cls, trajectory: Trajectory, representation: Representation) -> View:
+        """The trajectory as a representation sees it."""
+        return cls(trajectory, representation, representation.unroll(trajectory.past.memory, trajectory.percepts))
 
 
 @runtime_checkable

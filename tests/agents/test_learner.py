@@ -14,7 +14,7 @@ from rgvf.features import RandomLinear
 from rgvf.networks import DenseRepresentation, Head
 from rgvf.questions import random_network
 from rgvf.spec import EnvironmentSpec
-from rgvf.tasks import AnswersTask, ValueTask, question_arrays
+from rgvf.tasks import AnswersTask, ValueTask, View, question_arrays
 from tests.helpers import trajectory
 
 SPEC = EnvironmentSpec((6,), "float32", ("left", "right"))
@@ -118,7 +118,7 @@ class Chase:
         return Head(key, representation.size, 3, representation.size), representation
 
     def loss(self, params, state, view, key):
-        goal = state.unroll(view.trajectory)
+        goal = View.of(view.trajectory, state).states
         loss = jnp.mean((params(view.states) - jax.lax.stop_gradient(goal)) ** 2)
         moved = jax.tree.map(lambda old, new: old + 0.25 * (new - old), state, view.representation)
         return loss, jax.lax.stop_gradient(moved), {"loss": loss}

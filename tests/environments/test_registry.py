@@ -12,6 +12,10 @@ def test_names_of_environments():
             canonical_name(name)
     with pytest.raises(ValueError, match="did you mean Breakout"):
         canonical_name("atari/Brekout")
+    assert canonical_name("cue/010") == "cue/10"
+    for steps in ("-1", "ten", "1e3", "10001", "9" * 5000, "²"):
+        with pytest.raises(ValueError, match="cue/STEPS needs a whole number of steps from 0 to 10,000"):
+            canonical_name(f"cue/{steps}")
 
 
 @pytest.mark.parametrize(

@@ -49,9 +49,10 @@ def test_played_out_answers_are_the_exact_ones(tmp_path):
     np.testing.assert_allclose(found, answers, atol=0.06)
 
 
-def test_on_the_host_they_are_those_of_a_game_that_is_restored_by_hand(tmp_path):
-    questions = RandomQuestions(depth=2, repeat=2)
-    config = RunConfig("gym/rgvf/Catch-v0", AgentConfig(questions, hidden=8), frames=40, actors=2, steps=5, processes=1)
+@pytest.mark.parametrize("representation", ["auto", "gru"])
+def test_on_the_host_they_are_those_of_a_game_that_is_restored_by_hand(tmp_path, representation):
+    questions = AgentConfig(RandomQuestions(depth=2, repeat=2), hidden=8, representation=representation)
+    config = RunConfig("gym/rgvf/Catch-v0", questions, frames=40, actors=2, steps=5, processes=1)
     agent = train(config, tmp_path / "run", progress=False)
     network = agent.networks["rgvf"]
     game = record(agent, steps=4, save=True)
@@ -61,26 +62,32 @@ def test_on_the_host_they_are_those_of_a_game_that_is_restored_by_hand(tmp_path)
     features = agent.agent.task_states["rgvf"].features
     by_hand = make_game(config.env, 7)
 
-    def answer(node, steps):
+    def answer(node, steps, memory):
         """The target of the node, with what follows in place of a prediction; greedy, so one future is all."""
         step = by_hand.current()
         if steps == 0 or step.terminal:
             return 0.0
         condition = network.conditions[node]
-        action = int(agent.act(step.observation)) if condition is None else condition
-        after = by_hand.step(action)
+        memory, chosen = agent.step(memory, step.observation, reward=step.reward, first=step.first)
+        action = chosen if condition is None else condition
+        after = by_hand.step(int(action))
         pair = (x.observation[None] for x in (step, after))
         before, following = map(jnp.asarray, pair)
         f = np.asarray(features(Transition(before, jnp.array([action]), jnp.array([after.reward]), following)))[0]
         total = network.dense[node, network.n_predictions :] @ f
         for child in np.flatnonzero(network.dense[node, : network.n_predictions]):  # one at most
-            total += network.dense[node, child] * answer(child, steps - 1)
+            total += network.dense[node, child] * answer(child, steps - 1, memory.acted(action))
         return total
 
+    memory = agent.begin()
     for row, saved in enumerate(game.saved):
         for column, node in enumerate(nodes):
             by_hand.restore(saved.state)
-            np.testing.assert_allclose(found[row, column], answer(node, 90), rtol=0.05, atol=0.05)
+            np.testing.assert_allclose(found[row, column], answer(node, 90, memory), rtol=0.05, atol=0.05)
+        by_hand.restore(saved.state)
+        step = by_hand.current()
+        memory, _ = agent.step(memory, step.observation, reward=step.reward, first=step.first)
+        memory = memory.acted(game.action[row])
 
 
 def test_actions_are_drawn_from_the_policy():

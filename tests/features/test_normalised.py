@@ -86,7 +86,7 @@ def learned(settings, reward_scale):
     for seed in range(6):
         batch = trajectory(SMALL_IMAGE, seed, steps=4, environments=3, terminal=[(1, 0)], first=[(3, 0)])
         agent, _ = update(agent, batch._replace(reward=reward_scale * batch.reward), jax.random.key(seed))
-    states = agent.modules["representation"].unroll(trajectory(SMALL_IMAGE, 9))
+    states = agent.modules["representation"](trajectory(SMALL_IMAGE, 9).observation)
     return np.asarray(agent.modules[settings.name](states))
 
 

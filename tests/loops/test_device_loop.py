@@ -1,6 +1,5 @@
 from dataclasses import dataclass
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,6 +10,7 @@ from rgvf.agents import Learner, OptimisedTask
 from rgvf.environments import GridWorld, Step
 from rgvf.features import Constant, Normalised, Reward, Touch
 from rgvf.loops import DeviceLoop, ListedSeeds, start, uniform_policy
+from rgvf.networks import FeedForward
 from rgvf.questions import (
     FiniteMDP,
     action_values,
@@ -46,7 +46,7 @@ class Corridor:
         return cell, Step(observation, jnp.ones(()), end & (not self.truncates), end & self.truncates)
 
 
-class OneHot(eqx.Module):
+class OneHot(FeedForward):
     """A tabular representation: one unit for each of the given observations."""
 
     views: jax.Array
@@ -55,14 +55,11 @@ class OneHot(eqx.Module):
     def size(self):
         return self.views.shape[0]
 
-    def step(self, observation):
+    def __call__(self, observation):
         batch = observation.shape[: observation.ndim - (self.views.ndim - 1)]
         flat, views = observation.reshape(-1, 1, self.views[0].size), self.views.reshape(1, self.size, -1)
         same = jnp.all(flat == views, axis=-1).reshape(*batch, self.size)
         return jax.lax.stop_gradient(same.astype(jnp.float32))
-
-    def unroll(self, trajectory):
-        return self.step(trajectory.observation)
 
 
 def tabular_loop(environment, views, tasks, actors, steps, seed=0):

@@ -1,7 +1,7 @@
 """The host loop against a plain one, written with single games and loops over steps and environments."""
 # pyright: reportArgumentType=false, reportCallIssue=false
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +14,7 @@ from rgvf.loops import HostLoop, ListedSeeds, StackedSeeds, game_order, start
 from rgvf.runs import RunConfig
 from rgvf.runs.run import make_workers
 from rgvf.tasks import RandomQuestions
-from rgvf.trajectory import Trajectory
+from rgvf.trajectory import Past, Percept, Trajectory
 from tests.helpers import learner_of
 
 pytestmark = pytest.mark.medium
@@ -33,7 +33,7 @@ class Watching(Learner):
     seen: list[Trajectory] = field(default_factory=list)
 
     def update(self, agent, trajectory, key):
-        jax.debug.callback(lambda *leaves: self.seen.append(Trajectory(*map(np.asarray, leaves))), *trajectory)
+        jax.debug.callback(lambda seen: self.seen.append(jax.tree.map(np.asarray, seen)), trajectory)
         return agent, {"loss": jnp.zeros(())}
 
 
@@ -47,10 +47,13 @@ def plain_segments(run, seed, segments):
     games = [make_game(run.env, s) for s in seeds]
     current = [game.reset() for game in games]
     stacks = [np.zeros(spec.observation_shape, np.uint8) for _ in games]
+    representation = agent.modules[REPRESENTATION]
+    memory, action, reward = representation.initial_memory(run.actors), np.full(run.actors, -1), np.zeros(run.actors)
     for _ in range(segments):
         keys = jax.random.split(key, run.steps + 2)
         key = keys[-1]
         shown, actions, rewards, terminals, firsts = [], [], [], [], []
+        past = Past(memory, action, reward) if run.agent.representation == "gru" else Past()
         for t in range(run.steps + 1):
             if spec.is_stacked:
                 for i, step in enumerate(current):
@@ -66,21 +69,32 @@ def plain_segments(run, seed, segments):
             if t == run.steps:
                 break
             now = np.stack(shown[-run.actors :])
-            logits, _ = agent.modules[MAIN](agent.modules[REPRESENTATION].step(jnp.asarray(now)))
+            first = np.array(firsts[-1])
+            before = np.where(first, -1, action), np.where(first, 0.0, reward).astype(np.float32)
+            memory, states = representation.step(memory, Percept(*map(jnp.asarray, (now, first, *before))))
+            logits, _ = agent.modules[MAIN](states)
             noise = jax.random.gumbel(keys[t], (run.actors, len(spec.actions)))
             actions.append(np.asarray(jnp.argmax(logits + noise, -1)))
-            current = [game.step(int(a)) for game, a in zip(games, actions[-1], strict=True)]
-            rewards.append([np.clip(step.reward, -1, 1) for step in current])
+            action = actions[-1]
+            current = [game.step(int(a)) for game, a in zip(games, action, strict=True)]
+            reward = np.array([np.clip(step.reward, -1, 1) for step in current])
+            rewards.append(reward)
             terminals.append([step.terminal for step in current])
         observation = np.stack(shown).reshape(run.steps + 1, run.actors, *shown[0].shape)
-        yield Trajectory(observation, *(np.array(x) for x in (actions, rewards, terminals, firsts)))
+        yield Trajectory(observation, *(np.array(x) for x in (actions, rewards, terminals, firsts)), past)
 
 
 @pytest.mark.parametrize(
-    ("env", "seeds", "segments"), [("gym/CartPole-v1", 2, 8), ("atari/Breakout", 1, 9), ("gym/CartPole-v1", 1, 8)]
+    ("env", "seeds", "segments", "representation"),
+    [
+        ("gym/CartPole-v1", 2, 8, "auto"),
+        ("gym/CartPole-v1", 2, 8, "gru"),
+        ("atari/Breakout", 1, 9, "auto"),
+        ("gym/CartPole-v1", 1, 8, "auto"),
+    ],
 )
-def test_experience_is_that_of_single_games_stepped_one_by_one(env, seeds, segments):
-    run = config(env, seeds=seeds, seed=3)
+def test_experience_is_that_of_single_games_stepped_one_by_one(env, seeds, segments, representation):
+    run = config(env, agent=replace(SMALL, representation=representation), seeds=seeds, seed=3)
     with make_workers(run) as workers:
         learners = [learner_of(run.agent, workers.spec, seed) for seed in run.all_seeds]
         watching = [Watching(learner.representation, learner.tasks) for learner in learners]
@@ -94,8 +108,10 @@ def test_experience_is_that_of_single_games_stepped_one_by_one(env, seeds, segme
     assert len(seen) == seeds * segments
     for i in range(seeds):
         for expected, got in zip(plain_segments(run, 3 + i, segments), seen[i::seeds], strict=True):
-            for name in Trajectory._fields:
+            for name in Trajectory._fields[:-1]:
                 np.testing.assert_array_equal(getattr(got, name), getattr(expected, name), err_msg=name)
+            for a, b in zip(jax.tree.leaves(got.past), jax.tree.leaves(expected.past), strict=True):
+                np.testing.assert_allclose(a, b, atol=1e-6)
     assert any(got.first[1:].any() for got in seen), "no episode ended, so nothing was shown about ends"
 
 

@@ -44,14 +44,14 @@ def test_the_paper_s_layers():
     shapes = [layer.weight.shape for layer in representation.convolutions]
     assert shapes == [(8, 8, 4, 32), (4, 4, 32, 64), (3, 3, 64, 64)]
     assert representation.size == 7 * 7 * 64
-    assert representation.step(jnp.zeros((2, 3, 84, 84, 4), jnp.uint8)).shape == (2, 3, 3136)
+    assert representation(jnp.zeros((2, 3, 84, 84, 4), jnp.uint8)).shape == (2, 3, 3136)
 
 
 def test_bytes_are_taken_as_0_to_1():
     representation = ConvRepresentation(jax.random.key(0), (10, 10, 4), (ConvSize(16, 3, 1),), (128,))
     image = jax.random.randint(jax.random.key(1), (10, 10, 4), 0, 256).astype(jnp.uint8)
-    expected = representation.step(image.astype(jnp.float32) / 255)
-    np.testing.assert_allclose(representation.step(image), expected, rtol=1e-5, atol=1e-6)
+    expected = representation(image.astype(jnp.float32) / 255)
+    np.testing.assert_allclose(representation(image), expected, rtol=1e-5, atol=1e-6)
 
 
 def test_an_image_that_is_too_small_is_refused():

@@ -52,11 +52,11 @@ def test_dense_representation_flattens_any_observation():
     representation = DenseRepresentation(jax.random.key(0), (9, 9, 2), (64, 64, 32))
     assert representation.size == 32
     assert [layer.weight.shape for layer in representation.mlp.layers] == [(162, 64), (64, 64), (64, 32)]
-    assert representation.step(jnp.zeros((6, 5, 9, 9, 2), jnp.uint8)).shape == (6, 5, 32)
+    assert representation(jnp.zeros((6, 5, 9, 9, 2), jnp.uint8)).shape == (6, 5, 32)
 
 
 def test_a_dense_representation_takes_bytes_as_0_to_1():
     representation = DenseRepresentation(jax.random.key(0), (4,), (6,))
     observation = jnp.array([0, 51, 102, 255], jnp.uint8)
-    expected = representation.step(jnp.array([0.0, 0.2, 0.4, 1.0]))
-    np.testing.assert_allclose(representation.step(observation), expected, rtol=1e-5)
+    expected = representation(jnp.array([0.0, 0.2, 0.4, 1.0]))
+    np.testing.assert_allclose(representation(observation), expected, rtol=1e-5)

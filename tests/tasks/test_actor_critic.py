@@ -26,14 +26,14 @@ def agent():
 
 def loss_of(agent, batch, params):
     task, _, representation = agent
-    view = View(batch, representation, representation.unroll(batch))
+    view = View.of(batch, representation)
     return task.loss(params, None, view, jax.random.key(0))[0]
 
 
 def slow_loss(agent, batch, params, fixed_returns, fixed_advantage):
     """Step by step in float64, with returns and the policy's advantages held fixed."""
     task, _, representation = agent
-    states = np.asarray(representation.unroll(batch), np.float64)
+    states = np.asarray(representation(batch.observation), np.float64)
     x = np.maximum(states @ np.asarray(params.hidden.weight, np.float64) + np.asarray(params.hidden.bias), 0)
     logits = x @ np.asarray(params.policy.weight, np.float64) + np.asarray(params.policy.bias)
     values = (x @ np.asarray(params.value.weight, np.float64) + np.asarray(params.value.bias))[..., 0]

@@ -32,7 +32,7 @@ def case():
 def loss_of(case, head, representation, batch=None):
     task, *_, state, own_batch = case
     batch = own_batch if batch is None else batch
-    view = View(batch, representation, representation.unroll(batch))
+    view = View.of(batch, representation)
     return task.loss(head, state, view, jax.random.key(0))[0]
 
 

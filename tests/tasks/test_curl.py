@@ -50,7 +50,7 @@ def test_the_loss_equals_a_plain_computation(layer_norm, scale):
     _, state = task.init(jax.random.key(3), older)
     # Step 1 of environment 1 is a reset step.
     batch = trajectory(EnvironmentSpec((3, 3, 1), "float32", ("a", "b")), first=[(2, 1)])
-    view = View(batch, representation, representation.unroll(batch))
+    view = View.of(batch, representation)
     loss, after, metrics = task.loss(params, state, view, jax.random.key(4))
 
     def encode(representation, encoder, sample):

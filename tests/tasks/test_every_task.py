@@ -72,7 +72,7 @@ def compiled_loss(name):
     @eqx.filter_jit
     def loss(modules, state, trajectory, key):
         representation = modules[REPRESENTATION]
-        view = View(trajectory, representation, representation.unroll(trajectory))
+        view = View.of(trajectory, representation)
         return task.loss(modules[name], state, view, key)
 
     return loss

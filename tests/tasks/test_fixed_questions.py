@@ -108,7 +108,7 @@ def test_a_given_network_can_be_learned():
     assert head.output.weight.shape == (8, 4)
     batch = trajectory(SMALL_IMAGE, reward=0.0)
     representation = agent.modules["representation"]
-    view = View(batch, representation, representation.unroll(batch))
+    view = View.of(batch, representation)
     loss, _, _ = learner.tasks[1].task.loss(head, state, view, jax.random.key(0))
     assert np.isfinite(loss)
 

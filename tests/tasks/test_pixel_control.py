@@ -10,7 +10,7 @@ from rgvf.networks import DenseRepresentation
 from rgvf.spec import EnvironmentSpec
 from rgvf.tasks import PixelControlTask, View
 from rgvf.tasks.pixel_control import PixelQ
-from rgvf.trajectory import Trajectory, Transition
+from rgvf.trajectory import Past, Trajectory, Transition
 from tests.helpers import ATARI, learner_of
 
 LAB = EnvironmentSpec((72, 96, 3), "uint8", ("left", "forward", "right", "fire"))
@@ -95,8 +95,8 @@ def test_the_loss_by_hand():
     terminal = np.array([0, 1, 0, 0, 0], bool)[:, None]
     action = np.array([0, 1, 0, 0, 1], np.int32)[:, None]
     reward = np.full((5, 1), 7.0, np.float32)  # not used
-    trajectory = Trajectory(*map(jnp.asarray, (observation, action, reward, terminal, first)))
-    view = View(trajectory, representation, representation.unroll(trajectory))
+    trajectory = Trajectory._make([*map(jnp.asarray, (observation, action, reward, terminal, first)), Past()])
+    view = View.of(trajectory, representation)
 
     loss, _, _ = task.loss(head, None, view, jax.random.key(0))
 

@@ -15,7 +15,7 @@ def test_the_loss_and_its_gradient_by_hand():
     head, _ = task.init(jax.random.key(1), representation)
     head = eqx.tree_at(lambda h: h.output.bias, jax.tree.map(jnp.zeros_like, head), jnp.array([2.0]))
     batch = trajectory(VECTOR, environments=1, reward=[[1.0], [2.0], [3.0]], terminal=[(1, 0)], first=[(3, 0)])
-    view = View(batch, representation, representation.unroll(batch))
+    view = View.of(batch, representation)
 
     def loss(head):
         return task.loss(head, None, view, jax.random.key(0))[0]

@@ -1,0 +1,126 @@
+"""A trained agent with memory: step by step, in whole games, and in a recording."""
+
+import jax
+import numpy as np
+import pytest
+
+from rgvf.agents import REPRESENTATION, AgentConfig
+from rgvf.analysis.film import Curve, Film, write_film
+from rgvf.evaluation import evaluate, record
+from rgvf.loops import start
+from rgvf.runs import RunConfig, TrainedAgent, load, train
+from rgvf.tasks import RandomQuestions, View
+from tests.helpers import loop_of
+
+pytestmark = pytest.mark.medium
+
+AGENT = AgentConfig(RandomQuestions(depth=2, repeat=2, features=2), hidden=8, representation="gru", memory=6)
+CUE = RunConfig("cue/2", AGENT, frames=120, actors=4, steps=10, clip_rewards=0.5)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("runs") / "cue"
+    train(CUE, path, progress=False)
+    return path
+
+
+@pytest.fixture
+def agent(folder):
+    return load(folder)
+
+
+def test_step_by_step_it_has_the_states_of_training(agent):
+    loop = loop_of(CUE)
+    state = start(loop)[0]._replace(agent=agent.agent)
+    _, trajectory, _ = loop.rollout(state.agent, state.actors, jax.random.key(3))
+    assert np.asarray(trajectory.first[1:]).any()
+    unclipped = np.concatenate([np.zeros((1, 4)), trajectory.reward])
+    assert np.abs(unclipped).max() == 1
+    learned_from = trajectory._replace(reward=CUE.rewards(trajectory.reward))
+    expected = View.of(learned_from, agent.agent.modules[REPRESENTATION]).states
+    memory = agent.begin(4)
+    for t, observation in enumerate(np.asarray(trajectory.observation)):
+        memory, predicted = agent.observe(
+            memory, observation, reward=unclipped[t], first=np.asarray(trajectory.first[t])
+        )
+        np.testing.assert_allclose(predicted["state"], expected[t], atol=1e-6)
+        if t < len(trajectory.action):
+            memory = memory.acted(np.asarray(trajectory.action[t]))
+
+
+def test_one_game_and_several(agent):
+    observations = np.random.default_rng(0).normal(size=(5, 2, 3)).astype(np.float32)
+    together, single = agent.begin(2), agent.begin()
+    for t, observation in enumerate(observations):
+        rewards = np.array([0.5, -0.25]) * t
+        together, actions = agent.step(together, observation, reward=rewards)
+        single, action = agent.step(single, observation[1], reward=rewards[1])
+        assert isinstance(actions, np.ndarray)
+        assert type(action) is int
+        assert actions[1] == action
+        np.testing.assert_allclose(together.memory[1:], single.memory, atol=1e-6)
+    again, _ = agent.step(single, observations[0, 1], first=True)
+    fresh, _ = agent.step(agent.begin(), observations[0, 1])
+    np.testing.assert_allclose(again.memory, fresh.memory, atol=1e-6)
+    drawn = {agent.step(single, observations[0, 1], key=jax.random.key(i))[1] for i in range(30)}
+    assert drawn == {0, 1}
+
+
+def test_wrong_use_is_explained(agent):
+    observation = np.zeros(3, np.float32)
+    for method in (agent.predict, agent.act, agent.represent, agent.answer):
+        with pytest.raises(ValueError, match=r"has memory, so one observation is not enough: memory = agent.begin\(\)"):
+            method(observation)
+    with pytest.raises(ValueError, match=r"the memory is of 2 games, the observations are of \(1,\)"):
+        agent.step(agent.begin(2), observation)
+    with pytest.raises(ValueError, match=r"must end in axes of \(3,\)"):
+        agent.step(agent.begin(), np.zeros(4, np.float32))
+
+
+def test_an_agent_without_memory_can_be_used_the_same_way(tmp_path):
+    config = RunConfig("cue/2", AgentConfig("a2c", hidden=8), frames=40, actors=4, steps=5)
+    agent = train(config, tmp_path / "run", progress=False)
+    observations = np.eye(3, dtype=np.float32)
+    memory, actions = agent.step(agent.begin(3), observations, key=jax.random.key(0))
+    np.testing.assert_array_equal(actions, agent.act(observations, jax.random.key(0)))
+    _, one = agent.step(memory, observations[0])
+    assert one == agent.act(observations[0])
+
+
+def test_memory_starts_anew_with_each_game_that_is_evaluated(agent, monkeypatch):
+    seen = []
+    observe = TrainedAgent.observe
+
+    def spy(self, memory, observation, *, reward, first):
+        after, predicted = observe(self, memory, observation, reward=reward, first=first)
+        seen.append((np.array(observation), np.array(first), np.asarray(predicted["state"])))
+        return after, predicted
+
+    monkeypatch.setattr(TrainedAgent, "observe", spy)
+    scores = evaluate(agent, games=40)
+    monkeypatch.undo()
+    assert set(scores) <= {-1.0, 1.0}
+    begun = np.array([first for _, first, _ in seen])
+    assert (begun.sum(0) >= 2).all()
+    for observation, first, state in seen:
+        expected = agent.observe(agent.begin(len(first)), observation)[1]["state"]
+        same = np.abs(state - expected).max(-1) < 1e-6
+        np.testing.assert_array_equal(same, first)
+
+
+def test_a_recording_has_the_predictions_of_the_agent_that_remembers(agent, tmp_path):
+    game = record(agent, steps=10, seed=1, save=True)
+    assert len(game.value) == 4
+    memory = agent.begin()
+    for t, saved in enumerate(game.saved):
+        for a, b in zip(jax.tree.leaves(saved.memory.memory), jax.tree.leaves(memory.memory), strict=True):
+            np.testing.assert_allclose(a, b, atol=1e-6)
+        reward = 0.0 if t == 0 else game.reward[t - 1]
+        memory, predicted = agent.observe(memory, saved.observation, reward=reward, first=t == 0)
+        np.testing.assert_allclose(predicted["value"], game.value[t], atol=1e-6)
+        np.testing.assert_allclose(predicted["answers"]["rgvf"], game.answers["rgvf"][t], atol=1e-6)
+        memory = memory.acted(game.action[t])
+    curves = [Curve("value", game.value, game.true_return)]
+    film = Film("cue", game.screens, game.policy, agent.spec.actions, game.action, game.reward, curves, [])
+    assert write_film(tmp_path / "film.gif", film).stat().st_size > 0
