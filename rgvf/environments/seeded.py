@@ -90,7 +90,7 @@ class SeededGame(ABC):
         self._current = step._replace(game_return=self._return, game_length=len(self._played))
         return self._current
 
-    def prepare(self) -> None:
+    def prepare(self) -> None:  # noqa: B027 - most games leave it so
         """Nothing can be done ahead of time."""
 
     def save(self) -> bytes:

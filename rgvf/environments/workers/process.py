@@ -161,11 +161,11 @@ def serve(connection: Connection, memory: int) -> None:
 
 
 def _end_with(learner: int) -> None:
-    """End this process some seconds after the learner's, even while a game hangs."""
+    """End this process and engines of its games some seconds after the learner's, even while a game hangs."""
     while os.getppid() == learner:
         time.sleep(1.0)
     time.sleep(2.0)  # a game that does not hang is closed meanwhile
-    os._exit(1)
+    os.killpg(os.getpid(), signal.SIGKILL)
 
 
 def main() -> None:
