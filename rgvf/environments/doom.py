@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -71,11 +72,10 @@ class DoomGame(SeededGame):
         return self._observe()
 
     def _start_engine(self) -> None:
-        """The engine would leave its files in the current folder."""
+        """It leaves files in the folder that it is started in."""
         self._files = tempfile.TemporaryDirectory(prefix="rgvf-doom-")
-        self._engine.set_doom_config_path(str(Path(self._files.name) / "engine.ini"))
-        self._engine.add_game_args(f"-savedir {self._files.name}")
-        self._call(self._engine.init)
+        with contextlib.chdir(self._files.name):
+            self._call(self._engine.init)
 
     def _act(self, action: int) -> Outcome:
         reward = float(self._call(self._engine.make_action, self._pressed[action], FRAME_SKIP))

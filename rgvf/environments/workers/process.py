@@ -174,4 +174,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
-    serve(Connection(int(sys.argv[1])), int(sys.argv[2]))
+    connection, memory = int(sys.argv[1]), int(sys.argv[2])
+    os.set_inheritable(connection, False)  # an engine that held it would keep it open when this process is killed
+    os.set_inheritable(memory, False)
+    serve(Connection(connection), memory)
