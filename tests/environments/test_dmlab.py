@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -188,6 +189,7 @@ def test_the_cache_says_yes_only_where_the_whole_file_is_there(tmp_path):
 MANY_WRITE = """
 import sys
 from pathlib import Path
+from typing import Any
 from rgvf.environments.level_cache import LevelCache
 
 folder, me = Path(sys.argv[1]), sys.argv[2]
@@ -276,7 +278,7 @@ TINY = rgvf.tasks.RandomQuestions(depth=1, repeat=2, features=4)
 
 @pytest.mark.medium
 def test_a_run_is_resumed_with_everything_but_its_episodes(lab, tmp_path):
-    settings = dict(actors=2, steps=5, hidden=8, kernels=(2, 2, 2), dense=(8,), keep_checkpoints=100)
+    settings: dict[str, Any] = dict(actors=2, steps=5, hidden=8, kernels=(2, 2, 2), dense=(8,), keep_checkpoints=100)
     config = rgvf.preset(MAZE, TINY, frames=800, **settings)
     agent = rgvf.train(config, tmp_path / "run", progress=False)
     more = rgvf.resume(tmp_path / "run", dataclasses.replace(config, frames=1600), progress=False)

@@ -5,6 +5,7 @@ import os
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
@@ -201,7 +202,9 @@ def test_wrong_names():
 @pytest.mark.medium
 def test_a_run_that_was_stopped_ends_like_one_that_was_not(tmp_path):
     task = rgvf.tasks.RandomQuestions(depth=1, repeat=2, features=4)
-    small = dict(actors=2, steps=5, hidden=8, kernels=(2, 2, 2), dense=(8,), processes=2, checkpoint_every=400)
+    small: dict[str, Any] = dict(
+        actors=2, steps=5, hidden=8, kernels=(2, 2, 2), dense=(8,), processes=2, checkpoint_every=400
+    )
     whole = rgvf.train(rgvf.preset(HEALTH, task, frames=1600, **small), tmp_path / "whole", progress=False)
     rgvf.train(rgvf.preset(HEALTH, task, frames=800, **small), tmp_path / "half", progress=False)
     resumed = rgvf.resume(tmp_path / "half", rgvf.preset(HEALTH, task, frames=1600, **small), progress=False)
