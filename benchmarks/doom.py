@@ -2,8 +2,9 @@
 
     .venv/bin/python benchmarks/doom.py [--scenario my_way_home] [--seconds 20] [--agents a2c rgvf …]
 
-One process alone steps one game with random actions, without any workers. Workers are as many processes as there are cores, with 32 games; the
-ratio says how much of (cores × one process alone) they reach. The machine should be idle otherwise; compare the ratios.
+One process alone steps one game with random actions, without any workers. Workers are as many processes as there are
+cores, with 32 games; the ratio says how much of (cores × one process alone) they reach. The machine should be idle
+otherwise; compare the ratios.
 """
 
 import argparse

