@@ -118,7 +118,7 @@ def _play_out(
         nodes = [each.node for each in predictions if each.task == task and each.is_conditional]
         try:
             answers = play_out(agent, game.saved, task, nodes, **how, report=report)
-        except WorkerError as error:  # the game cannot be restored
+        except (WorkerError, ValueError) as error:  # the game cannot be restored
             print(f"rgvf: no true answers of predictions that name actions: {error}", file=sys.stderr)
             return {}
         for column, node in enumerate(nodes if game.saved else ()):

@@ -12,14 +12,16 @@ if TYPE_CHECKING:
     from rgvf.environments.cue import Cue
     from rgvf.environments.environment import Environment, Step, check_environment, environment_spec, step_or_reset
     from rgvf.environments.game import Game, TimeStep
-    from rgvf.environments.game_names import ATARI_GAMES, MINATAR_GAMES
+    from rgvf.environments.game_names import ATARI_GAMES, DMLAB_LEVELS, DOOM_SCENARIOS, MINATAR_GAMES
     from rgvf.environments.grid import GridWorld
     from rgvf.environments.gym_names import gym_name
     from rgvf.environments.minatar import MinAtar, PgxMinAtar
-    from rgvf.environments.registry import RULES, find_environment, find_spec, make_game
+    from rgvf.environments.registry import RULES, find_environment, find_spec, make_game, restores_games
 
 __all__ = [
     "ATARI_GAMES",
+    "DMLAB_LEVELS",
+    "DOOM_SCENARIOS",
     "MINATAR_GAMES",
     "RULES",
     "Cue",
@@ -36,6 +38,7 @@ __all__ = [
     "find_spec",
     "gym_name",
     "make_game",
+    "restores_games",
     "step_or_reset",
 ]
 
@@ -43,11 +46,11 @@ _MODULES = {
     "cue": ("Cue",),
     "environment": ("Environment", "Step", "check_environment", "environment_spec", "step_or_reset"),
     "game": ("Game", "TimeStep"),
-    "game_names": ("ATARI_GAMES", "MINATAR_GAMES"),
+    "game_names": ("ATARI_GAMES", "DMLAB_LEVELS", "DOOM_SCENARIOS", "MINATAR_GAMES"),
     "grid": ("GridWorld",),
     "gym_names": ("gym_name",),
     "minatar": ("MinAtar", "PgxMinAtar"),
-    "registry": ("RULES", "find_environment", "find_spec", "make_game"),
+    "registry": ("RULES", "find_environment", "find_spec", "make_game", "restores_games"),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 

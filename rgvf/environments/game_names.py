@@ -1,10 +1,9 @@
-"""Names: the 49 Atari games of Mnih et al. (2015) and the five of MinAtar as the literature has them; cue/STEPS."""
+"""Environments by the names that the literature gives them: Atari, MinAtar, DeepMind Lab, ViZDoom; cue/STEPS."""
 
 from __future__ import annotations
 
+import difflib
 import re
-
-from rgvf.messages import suggestion
 
 _NAMES = """
 Alien Amidar Assault Asterix Asteroids Atlantis BankHeist BattleZone BeamRider Bowling Boxing Breakout Centipede
@@ -23,6 +22,22 @@ MINATAR_GAMES = ("Asterix", "Breakout", "Freeway", "Seaquest", "SpaceInvaders")
 MINATAR_ACTIONS = ("noop", "left", "up", "right", "down", "fire")
 """Of all games of MinAtar; each game has those that do something in it."""
 
+DMLAB_LEVELS = (
+    *(f"explore_{kind}_{size}" for kind in ("object_locations", "obstructed_goals") for size in ("small", "large")),
+    *("explore_goal_locations_small", "explore_goal_locations_large"),
+    *("explore_object_rewards_few", "explore_object_rewards_many"),
+    *(f"lasertag_{kind}_{size}" for kind in ("one_opponent", "three_opponents") for size in ("small", "large")),
+)
+"""The 12 levels of DeepMind Lab of the paper: dmlab/NAME."""
+
+DOOM_SCENARIOS = (
+    *("basic", "basic_audio", "basic_notifications", "deadly_corridor", "deathmatch", "defend_the_center"),
+    *("defend_the_line", "freedoom1", "freedoom2", "health_gathering", "health_gathering_supreme", "my_way_home"),
+    *("predict_position", "rocket_basic", "simpler_basic", "take_cover"),
+)
+"""The scenarios for one player that ViZDoom brings with it: doom/NAME. Its others are for several players (cig, multi,
+multi_duel), need files that it does not have (doom, doom2, oblige), or repeat one of these (learning is basic)."""
+
 CUE_STEPS = ("5", "10", "20")
 """Some lengths of the corridor of cue/STEPS; it can have any."""
 MAX_CUE_STEPS = 10_000
@@ -33,12 +48,22 @@ FRAME_CAP = 108_000
 
 def find_atari(name: str) -> str:
     """The game of `ATARI_GAMES` with this name; case, spaces, hyphens and underscores do not matter."""
-    return _find(name, ATARI_GAMES, "Atari")
+    return _find(name, ATARI_GAMES, "Atari game")
 
 
 def find_minatar(name: str) -> str:
     """The same for `MINATAR_GAMES`."""
-    return _find(name, MINATAR_GAMES, "MinAtar")
+    return _find(name, MINATAR_GAMES, "MinAtar game")
+
+
+def find_dmlab(name: str) -> str:
+    """The level of `DMLAB_LEVELS` with this name, which may have the engine's folder before it."""
+    return _find(name.rpartition("/")[2], DMLAB_LEVELS, "level of DeepMind Lab")
+
+
+def find_doom(name: str) -> str:
+    """The scenario of `DOOM_SCENARIOS` with this name."""
+    return _find(name, DOOM_SCENARIOS, "scenario of ViZDoom")
 
 
 def find_cue(name: str) -> str:
@@ -49,12 +74,16 @@ def find_cue(name: str) -> str:
 
 
 def _find(name: str, games: tuple[str, ...], kind: str) -> str:
-    by_key = {game.lower(): game for game in games}
-    key = re.sub(r"[\s_-]", "", name).lower()
-    if key in by_key:
-        return by_key[key]
-    alike = suggestion(key.capitalize(), games, n=3, cutoff=0.5)
-    raise ValueError(f"there is no {kind} game {name!r}; {alike or 'choose from ' + ', '.join(games) + '.'}")
+    by_key = {_key(game): game for game in games}
+    if _key(name) in by_key:
+        return by_key[_key(name)]
+    near = [by_key[key] for key in difflib.get_close_matches(_key(name), by_key, n=3, cutoff=0.5)]
+    hint = f"did you mean {' or '.join(near)}?" if near else f"choose from {', '.join(games)}."
+    raise ValueError(f"there is no {kind} {name!r}; {hint}")
+
+
+def _key(name: str) -> str:
+    return re.sub(r"[\s_-]", "", name).lower()
 
 
 def rom_name(game: str) -> str:

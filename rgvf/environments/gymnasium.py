@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import warnings
-import zlib
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any
@@ -15,9 +14,9 @@ from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Tu
 from numpy.typing import NDArray
 
 from rgvf.environments import catch
-from rgvf.environments.game import GameError, TimeStep
+from rgvf.environments.game import GameError
 from rgvf.environments.gym_names import parse_gym_name
-from rgvf.environments.snapshots import pack, time_step_fields, unpack
+from rgvf.environments.seeded import Outcome, SeededGame
 from rgvf.messages import one_line, suggestion
 from rgvf.spec import EnvironmentSpec
 
@@ -32,12 +31,10 @@ def registered_ids() -> list[str]:
     return [id for id, maker in made_by.items() if not any(each in maker for each in ("ale_py", "mujoco", "shimmy"))]
 
 
-class GymGame:
+class GymGame(SeededGame):
     """One Gymnasium environment; each of its episodes is a game.
 
-    Images of bytes stay as they are; every other observation becomes float32. Each episode is reset with its own seed,
-    drawn from `seed`. `save` keeps that seed and the actions since, and `restore` plays them again: exact for every
-    environment that is deterministic given its seed.
+    Images of bytes stay as they are; every other observation becomes float32.
 
     Args:
         id: as `gymnasium.make` takes it, with arguments and wrappers as `gym_name` writes them.
@@ -45,56 +42,20 @@ class GymGame:
         render: whether `render` will be called.
     """
 
+    suite = "gym"
+
     def __init__(self, id: str, seed: int, render: bool = False) -> None:
-        self.id = id
         self._env = _make(id, render)
-        self._spec, self._start, self._flatten = _read_spaces(id, self._env)
-        self._rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))
-        self._episode_seed = 0
-        self._played: list[int] = []
-        self._return = 0.0
-        self._current: TimeStep | None = None
+        spec, self._start, self._flatten = _read_spaces(id, self._env)
+        super().__init__(id, seed, spec)
 
-    @property
-    def spec(self) -> EnvironmentSpec:
-        return self._spec
-
-    def current(self) -> TimeStep:
-        """The newest time step."""
-        if self._current is None:
-            raise RuntimeError(f"{self.id} has not been reset: call reset first")
-        return self._current
-
-    def reset(self) -> TimeStep:
-        return self._begin(int(self._rng.integers(2**31)))
-
-    def _begin(self, episode_seed: int) -> TimeStep:
-        self._episode_seed, self._return = episode_seed, 0.0
-        self._played.clear()
+    def _open(self, episode_seed: int) -> NDArray[np.generic]:
         observation, _ = self._call(self._env.reset, seed=episode_seed)
-        self._current = TimeStep(self._convert(observation), 0.0, False, False, True, False, 0.0, 0)
-        return self._current
+        return self._convert(observation)
 
-    def step(self, action: int) -> TimeStep:
-        last = self._current
-        if last is None or last.terminal or last.truncated:
-            return self.reset()
-        if not 0 <= action < len(self._spec.actions):
-            raise ValueError(f"{self.id} has actions 0 to {len(self._spec.actions) - 1}, not {action}")
-        self._played.append(int(action))
+    def _act(self, action: int) -> Outcome:
         observation, reward, terminal, truncated, _ = self._call(self._env.step, self._start + action)
-        self._return += float(reward)
-        self._current = TimeStep(
-            observation=self._convert(observation),
-            reward=float(reward),
-            terminal=bool(terminal),
-            truncated=bool(truncated) and not terminal,
-            first=False,
-            game_over=bool(terminal or truncated),
-            game_return=self._return,
-            game_length=len(self._played),
-        )
-        return self._current
+        return Outcome(self._convert(observation), float(reward), bool(terminal), bool(truncated))
 
     def _call(self, method: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
         """Whatever the environment raises, SystemExit included, becomes a GameError."""
@@ -103,41 +64,15 @@ class GymGame:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            raise GameError(f"{self.id} failed: {one_line(error)}") from error
-
-    def prepare(self) -> None:
-        """Nothing can be done ahead of time."""
+            raise GameError(f"{self.name} failed: {one_line(error)}") from error
 
     def _convert(self, observation: Any) -> NDArray[np.generic]:
         flat = observation if self._flatten is None else self._flatten(observation)
         return np.array(flat, self._spec.observation_dtype).reshape(self._spec.observation_shape)
 
-    def save(self) -> bytes:
-        fields = {
-            "id": self.id,
-            "rng": self._rng.bit_generator.state,
-            "episode_seed": self._episode_seed,
-            "observation": zlib.crc32(self.current().observation.tobytes()),
-            "step": time_step_fields(self.current()),
-        }
-        return pack("gym", fields, {"actions": np.array(self._played, "<i4").tobytes()})
-
-    def restore(self, data: bytes) -> None:
-        """Play the episode again up to the step of `save`."""
-        fields, parts = unpack("gym", data)
-        if fields["id"] != self.id:
-            raise ValueError(f"this is the saved state of {fields['id']}; expected {self.id}")
-        step = self._begin(fields["episode_seed"])
-        for action in np.frombuffer(parts["actions"], "<i4").tolist():
-            step = self.step(action)
-        reached = time_step_fields(step), zlib.crc32(step.observation.tobytes())
-        if reached != (fields["step"], fields["observation"]):
-            raise ValueError(f"{self.id} cannot be restored: with the same seed and actions it went differently")
-        self._rng.bit_generator.state = fields["rng"]
-
     def render(self) -> NDArray[np.uint8]:
         if self._env.render_mode != "rgb_array":
-            raise ValueError(f"{self.id} cannot be drawn: it has no render mode 'rgb_array'")
+            raise ValueError(f"{self.name} cannot be drawn: it has no render mode 'rgb_array'")
         return np.asarray(self._call(self._env.render), np.uint8)
 
     def close(self) -> None:

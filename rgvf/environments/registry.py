@@ -11,10 +11,21 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rgvf.environments.game import Game
-from rgvf.environments.game_names import ATARI_GAMES, CUE_STEPS, MINATAR_GAMES, find_atari, find_cue, find_minatar
+from rgvf.environments.game_names import (
+    ATARI_GAMES,
+    CUE_STEPS,
+    DMLAB_LEVELS,
+    DOOM_SCENARIOS,
+    MINATAR_GAMES,
+    find_atari,
+    find_cue,
+    find_dmlab,
+    find_doom,
+    find_minatar,
+)
 from rgvf.environments.gym_names import parse_gym_name
 from rgvf.spec import EnvironmentSpec
 
@@ -30,6 +41,19 @@ def _gymnasium_ids() -> Sequence[str]:
         return ()
 
 
+class WorkerNeeds(NamedTuple):
+    """What the games of a suite need of their worker processes."""
+
+    alone: bool = False
+    """A process can have one game only."""
+    is_loud: bool = False
+    """The engine prints what nobody reads."""
+    reset_seconds: float = 10.0
+    """The longest that a reset takes; a process that has not replied by then may be given up when a run is stopped."""
+    when_lost: str = ""
+    """Why a process may have ended without an exception."""
+
+
 @dataclass(frozen=True)
 class Suite:
     """Where the environments of a suite are made."""
@@ -41,7 +65,7 @@ class Suite:
     in_jax: bool
     """Its environments run inside the compiled program; otherwise they are games in worker processes."""
     extra: str
-    """The extra of rgvf that installs what the suite needs."""
+    """The extra of rgvf that installs what the suite needs; empty where there is none."""
     names: Callable[[], Sequence[str]]
     """Its environments, without the suite."""
     find: Callable[[str], str] = str
@@ -50,6 +74,12 @@ class Suite:
     """Options that its environments take."""
     is_suggested: bool = True
     """Its environments are suggested for names without a suite."""
+    how_to_install: str = ""
+    """What to do to have what the suite needs, where there is no extra."""
+    restores: bool = True
+    """A saved game can be continued exactly. Otherwise it starts a new episode."""
+    worker: WorkerNeeds = WorkerNeeds()  # noqa: RUF009 - immutable
+    """What its games need of their worker processes."""
 
 
 SUITES = {
@@ -64,6 +94,20 @@ SUITES = {
         is_suggested=False,
     ),
     "cue": Suite("cue", "Cue", True, "", lambda: CUE_STEPS, find_cue, is_suggested=False),
+    "dmlab": Suite(
+        *("dmlab", "LabGame", False, "", lambda: DMLAB_LEVELS, find_dmlab),
+        how_to_install="build DeepMind Lab's Python package from https://github.com/google-deepmind/lab (its "
+        "docs/users/build.md and python/pip_package say how) and install the wheel with pip; it is not on PyPI",
+        restores=False,
+        worker=WorkerNeeds(
+            alone=True,
+            is_loud=True,
+            reset_seconds=60.0,
+            when_lost="DeepMind Lab ends its process where a map is missing or memory is short; the same command with "
+            "--resume continues the run",
+        ),
+    ),
+    "doom": Suite("doom", "DoomGame", False, "doom", lambda: DOOM_SCENARIOS, find_doom),
     "gym": Suite("gymnasium", "GymGame", False, "gym", _gymnasium_ids, options=("render",)),
 }
 RULES = {"minatar/Seaquest": 2}
@@ -77,7 +121,7 @@ def canonical_name(name: str) -> str:
     suite, _, rest = name.partition("/")
     if suite not in (*SUITES, GIVEN) or not rest:
         alike = " or ".join(_alike(name))
-        forms = "expected atari/NAME, minatar/NAME, cue/STEPS or gym/ID; 'rgvf environments' lists them"
+        forms = f"expected {', '.join(f'{each}/NAME' for each in SUITES)}; 'rgvf environments' lists them"
         raise ValueError(f"{name!r} is no environment; {f'did you mean {alike}?' if alike else forms}")
     needed_modules(name)  # ValueError where it is malformed
     return name if suite == GIVEN else f"{suite}/{SUITES[suite].find(rest)}"
@@ -96,7 +140,7 @@ def _alike(name: str) -> list[str]:
 
 def _key(name: str) -> str:
     """A name without what people write differently: ALE/Breakout-v5 is breakout."""
-    plain = re.sub(r"^(ale|atari|minatar|gym)/|(noframeskip|deterministic)?-v\d+$", "", name.lower())
+    plain = re.sub(r"^(ale|atari|minatar|dmlab|doom|gym)/|(noframeskip|deterministic)?-v\d+$", "", name.lower())
     return re.sub(r"[\s_-]", "", plain)
 
 
@@ -149,19 +193,30 @@ def takes_option(name: str, option: str) -> bool:
     return suite in SUITES and option in SUITES[suite].options
 
 
+def restores_games(name: str) -> bool:
+    """Whether a saved game of this environment can be continued exactly."""
+    suite = name.partition("/")[0]
+    return suite not in SUITES or SUITES[suite].restores
+
+
+def worker_needs(name: str) -> WorkerNeeds:
+    """What games of this environment need of their worker processes."""
+    return SUITES[name.partition("/")[0]].worker
+
+
 def _make(name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
     suite = SUITES[name.partition("/")[0]]
     for option in options:
         if option not in suite.options:
             raise ValueError(f"{name} has no option {option}")
-    with _missing_extra(name, suite.extra):
+    with _missing_package(name, suite.how_to_install or f"pip install 'rgvf[{suite.extra}]'"):
         make = getattr(import_module(f"rgvf.environments.{suite.module}"), suite.maker)
         return make(*arguments, **options)
 
 
 @contextmanager
-def _missing_extra(name: str, extra: str) -> Iterator[None]:
+def _missing_package(name: str, what_to_do: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        raise ValueError(f"{name} needs {error.name}, which is not installed: pip install 'rgvf[{extra}]'") from error
+        raise ValueError(f"{name} needs {error.name}, which is not installed: {what_to_do}") from error

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from rgvf.environments import find_environment
+from rgvf.environments import find_environment, restores_games
 from rgvf.environments.device_games import DeviceGames
 from rgvf.environments.workers import Workers
 from rgvf.evaluation.evaluate import sticky_option
@@ -75,7 +75,12 @@ def play_out(
         sticky: probability that an action is repeated; by default as in training.
         seed: decides the actions that are sampled.
         report: called with the fraction done.
+
+    Raises:
+        ValueError: games of this environment cannot be continued from what was saved.
     """
+    if not restores_games(agent.config.env):
+        raise ValueError(f"a saved game of {agent.config.env} cannot be continued")
     unrolled = [plans(agent.networks[task], int(node), MAX_STEPS) for node in nodes]
     answers = np.zeros((len(saved), len(unrolled)))
     answers[:, [not each for each in unrolled]] = np.nan

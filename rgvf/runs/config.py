@@ -31,11 +31,13 @@ class RunConfig:
     """The run."""
 
     env: str
-    """Environment: atari/GAME for one of the paper's 49 games, minatar/GAME for one of the five of MinAtar, cue/STEPS
-    for a test of memory, gym/ID for any Gymnasium environment with discrete actions."""
+    """Environment: atari/GAME for one of the paper's 49 games, minatar/GAME for one of the five of MinAtar, dmlab/LEVEL
+    for one of 12 levels of DeepMind Lab, doom/SCENARIO for one of ViZDoom's, cue/STEPS for a test of memory, gym/ID for
+    any Gymnasium environment with discrete actions."""
     agent: AgentConfig = field(default_factory=AgentConfig)
     frames: int = 200_000_000
-    """Frames to train each seed for, rounded up to whole updates; an Atari step is 4 frames."""
+    """Frames to train each seed for, rounded up to whole updates; a step of Atari, ViZDoom
+    or DeepMind Lab is 4 frames."""
     seed: int = 0
     """Random seed; with --seeds N the first of N."""
     seeds: int = 1
@@ -55,7 +57,7 @@ class RunConfig:
     keep_checkpoints: int = 10
     """Checkpoints to keep; older ones are deleted."""
     processes: int = 0
-    """Worker processes for Atari and Gymnasium environments; 0: one for each core."""
+    """Worker processes for environments that are not in JAX; 0: one for each core (DeepMind Lab: for each actor)."""
     imports: tuple[str, ...] = ()
     """Python modules to import first: they may register environments and tasks."""
     wandb: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from rgvf.agents import AgentConfig
 from rgvf.environments import Environment, find_spec
@@ -41,20 +41,34 @@ class Preset:
     settings: Mapping[str, Any]
     rates: Mapping[str, float] = dataclasses.field(default_factory=dict)
     """Learning rates of single agents, by `AgentConfig.label`."""
+    by_suite: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
+    """Settings that environments of a suite have besides."""
 
-    def settings_for(self, agent: AgentConfig) -> dict[str, Any]:
-        """The settings for an agent."""
+    def settings_for(self, agent: AgentConfig, env: str) -> dict[str, Any]:
+        """The settings for an agent in an environment."""
         rate = self.rates.get(agent.label)
-        return dict(self.settings) if rate is None else {**self.settings, "learning_rate": rate}
+        own = {} if rate is None else {"learning_rate": rate}
+        return {**self.settings, **self.by_suite.get(env.partition("/")[0], {}), **own}
 
 
+_LAB = {
+    "actors": 32,
+    "learning_rate": 3e-4,
+    "rms_epsilon": 1e-8,
+    "entropy": 0.003,
+    "representation": "gru",
+}
+"""The paper's settings for DeepMind Lab."""
+FEATURE_SCALES = {"dmlab": 1.0, "doom": 1.0}
+"""Length of the random vectors that are applied to image patches, by suite, where it is not the tasks' own."""
 _VECTORS = {"actors": 32, "steps": 10, "learning_rate": 2e-3, "clip_rewards": 0.0, "hidden": 128}
 PRESETS: Mapping[str, Preset] = {
-    "paper": Preset("Atari as published: 200 million frames", {}),
+    "paper": Preset("Atari and DeepMind Lab as published: 200 million frames", {}, by_suite={"dmlab": _LAB}),
     "fast": Preset(
         "Atari and other large images in 10 million frames: segments of 5 steps, a small RMSProp epsilon",
         {"frames": 10_000_000, "steps": 5, "rms_epsilon": 1e-10},
     ),
+    "doom": Preset("ViZDoom with the settings of DeepMind Lab: 10 million frames", {**_LAB, "frames": 10_000_000}),
     "minatar": Preset(
         "MinAtar as in its study",
         {"frames": 5_000_000, "hidden": 128, "clip_rewards": 0.0, "learning_rate": 4e-3},
@@ -80,8 +94,10 @@ PRESETS: Mapping[str, Preset] = {
 def choose_preset(env: str, environment: Environment | None = None) -> str:
     """The name of the preset for an environment. Of a Gymnasium environment, one is made to look at it."""
     suite = canonical_name(env).partition("/")[0]
-    if suite == "atari":
+    if suite in ("atari", "dmlab"):
         return "paper"
+    if suite == "doom":
+        return "doom"
     if suite in ("minatar", "minatar-pgx"):
         return "minatar"
     if suite == "cue":
@@ -115,8 +131,9 @@ def preset(
 
     Args:
         env: the environment.
-        agent: a2c, or auxiliary tasks, as `AgentConfig` takes them.
-        name: of the preset: paper, fast, minatar, small-images, vectors, cue or minigrid; "auto": chosen by the
+        agent: a2c, or auxiliary tasks, as `AgentConfig` takes them. Those given by name have the preset's settings of
+            tasks, too: the scale of random features.
+        name: of the preset: paper, fast, doom, minatar, small-images, vectors, cue or minigrid; "auto": chosen by the
             environment.
         environment: one in JAX that `env` names own/NAME.
         settings: any settings of `RunConfig`, `AgentConfig` and `ActorCriticSettings`, instead of the preset's.
@@ -124,8 +141,8 @@ def preset(
     Raises:
         ValueError: there is no such environment, preset or setting, or a setting is wrong.
     """
-    plain = AgentConfig(agent, stop_gradient=settings.get("stop_gradient", False))
-    values = PRESETS[find_preset(env, name, environment)].settings_for(plain) | settings
+    plain, env = AgentConfig(agent, stop_gradient=settings.get("stop_gradient", False)), canonical_name(env)
+    values = PRESETS[find_preset(env, name, environment)].settings_for(plain, env) | settings
     nested = {"tasks", "actor_critic", "agent", "env"}
     names = {
         cls: {field.name for field in dataclasses.fields(cls)} - nested
@@ -135,7 +152,19 @@ def preset(
     if wrong:
         raise ValueError(_no_setting(min(wrong), values, set.union(*names.values()), plain))
     run, own, critic = ({each: values[each] for each in mine & values.keys()} for mine in names.values())
-    return RunConfig(env, AgentConfig(agent, actor_critic=ActorCriticSettings(**critic), **own), **run)
+    tasks = [task for each in (agent if isinstance(agent, list) else [agent]) for task in _tasks(each, env)]
+    return RunConfig(env, AgentConfig(tasks, actor_critic=ActorCriticSettings(**critic), **own), **run)
+
+
+def _tasks(given: str | TaskSettings, env: str) -> list[TaskSettings]:
+    """The settings of auxiliary tasks. Those given by name have the feature scale of the suite."""
+    scale, found = FEATURE_SCALES.get(env.partition("/")[0]), AgentConfig(given).auxiliary
+    if scale is None or not isinstance(given, str):
+        return list(found)
+    return [
+        dataclasses.replace(cast(Any, each), feature_scale=scale) if hasattr(each, "feature_scale") else each
+        for each in found
+    ]
 
 
 def _no_setting(name: str, values: Mapping[str, Any], known: set[str], agent: AgentConfig) -> str:

@@ -9,30 +9,26 @@ import numpy as np
 
 from rgvf.agents import STOPPED
 from rgvf.analysis import (
-    Interval,
-    Line,
     agent_style,
     improvement,
     improvement_bars,
     learning_panels,
     normalised,
-    over_games,
     performance_profile,
     profile_panels,
 )
 from rgvf.environments import ATARI_GAMES
-from rgvf.studies.atari_scores import (
+from rgvf.studies.base import Claim, Conclusion, Curves, StudyFolder, write_curves
+from rgvf.studies.comparison import game_panels
+from rgvf.studies.normalised_scores import (
     FEW_SEEDS,
-    MEASURES,
-    MEDIAN,
-    RECORD,
     Scores,
     does_not_outperform,
     left_out,
     outperforms,
+    published_curves,
+    table,
 )
-from rgvf.studies.base import Claim, Conclusion, Curves, StudyFolder, write_curves
-from rgvf.studies.comparison import game_panels
 from rgvf.studies.trials import TrialsConfig, TrialsStudy
 
 BASELINE = "a2c"
@@ -64,28 +60,6 @@ class Atari49Study(TrialsStudy):
         found, agents = Scores(self.by_agent(curves)), (*self.agents, *self.more_agents)
         caution = " ".join(filter(None, (self.caution(config, curves), left_out(found, agents))))
         return Conclusion(table(found, agents), check(found), draw(found, agents, folder.path), LEGEND, caution)
-
-
-def table(found: Scores, agents: Sequence[str]) -> list[tuple[str, ...]]:
-    """A row for each agent; where they have different games, a second one over the games that all have."""
-    compared, games = found.compared(agents)
-    rows = [_row(found, agent, found.games(agent)) for agent in found.trained(agents)]
-    header = "agent", "games", "seeds", *(measure.name for measure in MEASURES)
-    if not games or all(found.games(agent) == games for agent in found.trained(agents)):
-        return [header, *rows]
-    heading = f"in the same {len(games)} game{'s' * (len(games) > 1)}:", *[""] * (len(header) - 1)
-    return [header, *rows, heading, *(_row(found, agent, games) for agent in compared)]
-
-
-def _row(found: Scores, agent: str, games: Sequence[str]) -> tuple[str, ...]:
-    fewest, most = found.seeds(agent, games)
-    seeds = str(fewest) if fewest == most else f"{fewest}–{most}"
-    return agent, str(len(games)), seeds, *(_show(found.aggregate(agent, games, each)) for each in MEASURES)
-
-
-def _show(value: Interval) -> str:
-    ends = f" [{value.low:.3f}, {value.high:.3f}]" if np.isfinite(value.low) else ""
-    return f"{value.value:.3f}{ends}"
 
 
 def check(found: Scores) -> list[Claim]:
@@ -123,12 +97,7 @@ def draw(found: Scores, agents: Sequence[str], folder: Path) -> list[Path]:
 
 
 def _aggregates(found: Scores, agents: Sequence[str], games: Sequence[str], folder: Path) -> Path:
-    panels: dict[str, list[Line]] = {}
-    for measure in (MEDIAN, RECORD):
-        for agent in agents:
-            frames, returns = found.over_training(agent, games)
-            by_seed = over_games(normalised(returns, games, measure.by), measure.statistic)
-            panels.setdefault(f"{measure.name} score", []).append(Line(agent, frames, by_seed, agent_style(agent)))
+    panels = published_curves(found, agents, games)
     return learning_panels([folder / "aggregate.png"], panels, "score", f"Atari, {_count(games)}")[0]
 
 

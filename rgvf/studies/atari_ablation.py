@@ -6,16 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rgvf.agents import STOPPED
-from rgvf.analysis import difference_interval, learning_panels, show_estimate
-from rgvf.studies.atari_scores import FEW_SEEDS, MIDDLE, Scores, left_out, outperforms
+from rgvf.analysis import learning_panels, show_estimate
 from rgvf.studies.base import Claim, Conclusion, Curves, StudyFolder, write_curves
-from rgvf.studies.comparison import game_panels
+from rgvf.studies.comparison import CLEARLY, clearly_above, game_difference, game_panels
+from rgvf.studies.normalised_scores import FEW_SEEDS, MIDDLE, Scores, left_out, outperforms
 from rgvf.studies.runs import LEGEND
 from rgvf.studies.trials import TrialsConfig, TrialsStudy
 
 OURS = f"rgvf{STOPPED}"
 NO_ACTIONS, SHALLOW, SUMS = (f"rgvf-{kind}{STOPPED}" for kind in ("no-actions", "shallow", "discounted-sum"))
-_CLEARLY = "by the 95 % bootstrap interval of the difference of means"
 
 
 class AtariAblationStudy(TrialsStudy):
@@ -66,39 +65,25 @@ def over_games(found: Scores) -> list[Claim]:
 def by_game(found: Scores, games: Sequence[str]) -> list[Claim]:
     """The claims about each game."""
     others = (OURS, NO_ACTIONS, SUMS)
-    worst = [clearly_above(found, game, f"{game}: shallow questions perform worst.", others, SHALLOW) for game in games]
+    worst = [
+        clearly_above(found.curves, game, f"{game}: shallow questions perform worst.", others, SHALLOW)
+        for game in games
+    ]
     claim = "questions about actions outperform those without."
-    return [*worst, *(clearly_above(found, game, f"{game}: {claim}", (OURS,), NO_ACTIONS) for game in games)]
-
-
-def clearly_above(found: Scores, game: str, claim: str, better: Sequence[str], worse: str) -> Claim:
-    """A claim that agents have a clearly higher mean return than another in one game."""
-    check = f"the mean return of {worse} is below that of {' and '.join(better)}, {_CLEARLY}"
-    intervals = {agent: _difference(found, game, worse, agent) for agent in better}
-    ends = [each for each in intervals.values() if each is not None]
-    if len(ends) < len(better):
-        return Claim(claim, check, None)
-    return Claim(claim, check, all(low > 0 for low, _ in ends), {"difference, 95 % interval": intervals})
+    return [*worst, *(clearly_above(found.curves, game, f"{game}: {claim}", (OURS,), NO_ACTIONS) for game in games)]
 
 
 def in_half_of_the_games(found: Scores, games: Sequence[str]) -> Claim:
     """What the paper counted against discounted sums: better in three games, worse in one."""
     claim = "Random deep questions outperform discounted sums in half of the games, and are worse in one at most."
-    check = f"{OURS} is above {SUMS} in at least half of the {len(games)} games and below in at most one, {_CLEARLY}"
-    intervals: dict[str, Any] = {game: _difference(found, game, SUMS, OURS) for game in games}
+    check = f"{OURS} is above {SUMS} in at least half of the {len(games)} games and below in at most one, {CLEARLY}"
+    intervals: dict[str, Any] = {game: game_difference(found.curves, game, SUMS, OURS) for game in games}
     if None in intervals.values():
         return Claim(claim, check, None)
     better = sum(low > 0 for low, _ in intervals.values())
     worse = sum(high < 0 for _, high in intervals.values())
     figures = {"better": better, "worse": worse, "difference, 95 % interval": intervals}
     return Claim(claim, check, 2 * better >= len(games) and worse <= 1, figures)
-
-
-def _difference(found: Scores, game: str, of: str, to: str) -> list[float] | None:
-    """The interval of the difference of mean returns; None where an agent has fewer than two seeds."""
-    curves = [found.curves.get(f"{game}.{agent}") for agent in (of, to)]
-    finals = [each.final for each in curves if each is not None and len(each.values) > 1]
-    return list(difference_interval(*finals)) if len(finals) == len(curves) else None
 
 
 STUDY = AtariAblationStudy()

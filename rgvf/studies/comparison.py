@@ -24,6 +24,7 @@ from rgvf.analysis import (
 from rgvf.studies.base import Claim, Curves
 
 PARTS = ("rivals", "ablations")
+CLEARLY = "by the 95 % bootstrap interval of the difference of means"
 ByVariant = Mapping[str, Curves]
 """Curves by GAME.AGENT."""
 ByGame = Mapping[str, Mapping[str, np.ndarray]]
@@ -212,3 +213,20 @@ def improves(
     }
     holds = ratio >= at_least and low > 1 and min(ratios.values()) >= everywhere
     return Claim(claim, check, holds, figures)
+
+
+def clearly_above(curves: ByVariant, game: str, claim: str, better: Sequence[str], worse: str) -> Claim:
+    """A claim that agents have a clearly higher mean return than another in one game."""
+    check = f"the mean return of {worse} is below that of {' and '.join(better)}, {CLEARLY}"
+    found = {agent: game_difference(curves, game, worse, agent) for agent in better}
+    ends = [each for each in found.values() if each is not None]
+    if len(ends) < len(better):
+        return Claim(claim, check, None)
+    return Claim(claim, check, all(low > 0 for low, _ in ends), {"difference, 95 % interval": found})
+
+
+def game_difference(curves: ByVariant, game: str, of: str, to: str) -> list[float] | None:
+    """The interval of the difference of mean returns in a game; None where an agent has fewer than two seeds."""
+    found = [curves.get(f"{game}.{agent}") for agent in (of, to)]
+    finals = [each.final for each in found if each is not None and len(each.values) > 1]
+    return list(difference_interval(*finals)) if len(finals) == len(found) else None

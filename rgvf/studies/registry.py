@@ -33,6 +33,11 @@ STUDIES = {
         "rgvf.studies.atari_robustness",
         "three Atari games, other hyperparameters of the questions (Figure 6)",
     ),
+    "dmlab-12": (
+        "rgvf.studies.dmlab_12",
+        "12 levels of DeepMind Lab, seven agents: the paper's comparison (Figure 7c)",
+    ),
+    "doom": ("rgvf.studies.doom", "two scenarios of ViZDoom or others, four agents: beyond the paper"),
 }
 """The module of each study, and a line about it. Add your own here."""
 

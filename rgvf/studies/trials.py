@@ -35,6 +35,7 @@ class TrialsConfig(StudyConfig):
     """Settings of a study of trials."""
 
     CHOICES: ClassVar[tuple[str, ...]] = ("games", "agents", "seeds")
+    PRESETS: ClassVar[tuple[str, ...]] = ("paper", "fast")
 
     games: tuple[str, ...] = ()
     """Games to train in; all by default."""
@@ -52,8 +53,8 @@ class TrialsConfig(StudyConfig):
     """Checkpoints of a run."""
 
     def __post_init__(self) -> None:
-        if self.preset not in ("paper", "fast"):
-            raise ValueError(unknown("preset of this study", str(self.preset), ["paper", "fast"]))
+        if self.preset not in self.PRESETS:
+            raise ValueError(unknown("preset of this study", str(self.preset), self.PRESETS))
         super().__post_init__()
         require(self, "at least 1", lambda x: x >= 1, "points", "checkpoints")
 
@@ -91,6 +92,8 @@ class TrialsStudy(RunsStudy):
     unscored = math.nan
     more_agents: Sequence[str] = ()
     """Others that can be chosen."""
+    more_games: Sequence[str] = ()
+    """Others that can be chosen."""
 
     @property
     def variants(self) -> Sequence[str]:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -100,8 +103,8 @@ class TrialsStudy(RunsStudy):
     @property
     def summary(self) -> str:
         """Its games and agents."""
-        more = f", or {', '.join(self.more_agents)}" if self.more_agents else ""
-        names = f"Games: {', '.join(self.games)}.\n\nAgents: {some_of(self.agents)}{more}."
+        games, agents = (f", or {', '.join(each)}" if each else "" for each in (self.more_games, self.more_agents))
+        names = f"Games: {', '.join(self.games)}{games}.\n\nAgents: {some_of(self.agents)}{agents}."
         return f"{names}\n\nA variant is a trial: GAME.AGENT.SEED."
 
     @property
@@ -113,10 +116,15 @@ class TrialsStudy(RunsStudy):
 
     def chosen(self, config: TrialsConfig) -> Sequence[str]:
         """The trials of the chosen games, agents and seeds."""
-        games = _known("game", config.games, self.games) or self.games
+        games = _known("game", config.games, self.all_games) or self.games
         agents = _known("agent of this study", config.agents, (*self.agents, *self.more_agents)) or self.agents
         pairs = [(game, agent) for game in games for agent in agents]
         return [str(Trial(*each, seed)) for each in pairs for seed in self.trial_seeds(config, each[1])]
+
+    @property
+    def all_games(self) -> Sequence[str]:
+        """Those of the full study, and the others."""
+        return (*self.games, *self.more_games)
 
     def trial_seeds(self, config: TrialsConfig, agent: str) -> Sequence[int]:
         """The seeds of an agent in a game."""
@@ -133,7 +141,7 @@ class TrialsStudy(RunsStudy):
 
     def known(self, names: Sequence[str]) -> list[str]:
         """Trials of its games and agents, also with other seeds than those of the full study."""
-        games = {game: i for i, game in enumerate(self.games)}
+        games = {game: i for i, game in enumerate(self.all_games)}
         agents = {agent: i for i, agent in enumerate((*self.agents, *self.more_agents))}
         found = [Trial.parse(name) for name in names if re.fullmatch(r"[^.]+\.[^.]+\.\d+", name)]
         mine = [trial for trial in found if trial.game in games and trial.agent in agents]
@@ -228,12 +236,12 @@ class TrialsStudy(RunsStudy):
         if config.identity() == full.identity() and set(self.variants) <= curves.keys():
             return ""
         found = [Trial.parse(variant) for variant in curves]
-        games = _in_order(self.games, (trial.game for trial in found))
+        games = _in_order(self.all_games, (trial.game for trial in found))
         agents = len({trial.agent for trial in found})
         seeds = len({trial.seed for trial in found})
         here = f"{_count(len(games), 'game')}, {_count(agents, 'agent')}, {_count(seeds, 'seed')}"
         whole = f"{_count(len(self.games), 'game')}, {_count(len(self.agents), 'agent')}, {_count(full.seeds, 'seed')}"
-        names = f" Games: {', '.join(games)}." if 0 < len(games) < len(self.games) else ""
+        names = f" Games: {', '.join(games)}." if games and games != list(self.games) else ""
         return (
             f"This has {here}, {config.length:,} frames by the preset {config.preset}; the full study has {whole}, "
             f"{full.length:,} frames by the preset {full.preset}, and its claims may come out otherwise.{names}"

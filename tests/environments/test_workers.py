@@ -41,6 +41,8 @@ def play_alone(name, seeds, actions, **options):
     games = [make_game(name, seed, **options) for seed in seeds]
     steps = [[game.reset() for game in games]]
     steps += [[game.step(int(action)) for game, action in zip(games, row, strict=True)] for row in actions]
+    for game in games:
+        game.close()
     return [np.array([[step[field] for step in row] for row in steps]) for field in range(8)]
 
 

@@ -24,6 +24,8 @@ def by_command(*arguments):
     ("env", "name"),
     [
         ("atari/Breakout", "paper"),
+        ("dmlab/lasertag_one_opponent_small", "paper"),
+        ("doom/my_way_home", "doom"),
         ("minatar/Freeway", "minatar"),
         ("minatar-pgx/Seaquest", "minatar"),
         ("gym/CartPole-v1", "vectors"),
@@ -42,6 +44,23 @@ def test_paper_is_as_published():
     assert config == rgvf.RunConfig("atari/Breakout")
     assert (config.frames, config.steps, config.actors, config.clip_rewards) == (200_000_000, 20, 16, 1)
     assert (config.agent.learning_rate, config.agent.rms_epsilon, config.agent.clip_norm) == (7e-4, 1e-5, 0.5)
+
+
+def test_deepmind_lab_is_as_published_and_doom_like_it():
+    config = rgvf.preset("dmlab/explore_goal_locations_small", "rgvf+action-values+mhvp")
+    assert (config.frames, config.steps, config.actors, config.clip_rewards) == (200_000_000, 20, 32, 1)
+    agent = config.agent
+    assert (agent.learning_rate, agent.rms_epsilon, agent.clip_norm) == (3e-4, 1e-8, 0.5)
+    assert agent.actor_critic.entropy == 0.003
+    assert agent.auxiliary[0] == rgvf.tasks.RandomQuestions(feature_scale=1.0)
+    doom = rgvf.preset("doom/my_way_home", "rgvf+action-values+mhvp")
+    assert (doom.agent, doom.actors, doom.steps) == (agent, config.actors, config.steps)
+    given = rgvf.preset("doom/my_way_home", [rgvf.tasks.RandomQuestions(depth=3), "mhvp"])
+    assert given.agent.auxiliary[0] == rgvf.tasks.RandomQuestions(depth=3)  # settings that were given stay
+    by_words = by_command("--env", "doom/my-way-home", "--agent", "rgvf", "--rgvf.depth", "3")
+    assert by_words.agent.auxiliary == (rgvf.tasks.RandomQuestions(depth=3, feature_scale=1.0),)
+    assert by_words.env == "doom/my_way_home"
+    assert rgvf.preset("doom/my_way_home", "a2c").agent.auxiliary == ()
 
 
 def test_fast_differs_from_paper_in_three_numbers():

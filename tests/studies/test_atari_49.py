@@ -9,7 +9,7 @@ from rgvf.analysis import ATARI_SCORES
 from rgvf.environments import ATARI_GAMES
 from rgvf.studies.atari_49 import STUDY as ALL
 from rgvf.studies.atari_49 import check, left_out, table
-from rgvf.studies.atari_scores import MEASURES, Scores, does_not_outperform, outperforms
+from rgvf.studies.normalised_scores import MEASURES, Scores, does_not_outperform, outperforms
 from rgvf.studies.trials import TrialsConfig
 from tests.studies.atari_curves import EIGHT, STOPPED, conclude, flat, score, trials
 

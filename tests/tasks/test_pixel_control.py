@@ -3,13 +3,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rgvf.agents import AgentConfig
 from rgvf.features import PixelChange
 from rgvf.networks import DenseRepresentation
 from rgvf.spec import EnvironmentSpec
 from rgvf.tasks import PixelControlTask, View
-from rgvf.tasks.pixel_control import PixelQ
+from rgvf.tasks.pixel_control import PixelControlSettings, PixelQ
 from rgvf.trajectory import Past, Trajectory, Transition
 from tests.helpers import ATARI, learner_of
 
@@ -77,6 +79,35 @@ def test_cells_by_the_size_of_the_image(shape, cell, rows, columns):
     cells = PixelChange(shape)
     assert (cells.cell, cells.rows, cells.columns) == (cell, rows, columns)
     assert len(cells.names) == rows * columns
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(4, 130), st.integers(4, 130), st.integers(1, 3), st.integers(0, 2**32 - 1))
+def test_images_of_any_shape_by_plain_loops(height, width, channels, seed):
+    """Square cells about the middle, as many as fit, an even number each way: the mean change of each, pixel by pixel.
+
+    And the action values have as many cells.
+    """
+    spec = EnvironmentSpec((height, width, channels), "uint8", ("a", "b"))
+    task = PixelControlSettings().make(spec, 0, 8)
+    size, rows, columns = task.cells.cell, task.cells.rows, task.cells.columns
+    assert rows % 2 == columns % 2 == 0
+    assert all(4 <= n <= 20 and n * size <= side for n, side in ((rows, height), (columns, width)))
+    assert all(n == 20 or (n + 2) * size > side for n, side in ((rows, height), (columns, width)))
+    before, after = np.random.default_rng(seed).integers(256, size=(2, *spec.observation_shape), dtype=np.uint8)
+    transition = Transition(jnp.asarray(before), jnp.int32(0), jnp.float32(0), jnp.asarray(after))
+    found = np.asarray(task.cells(transition)).reshape(rows, columns)
+    top, left = (height - rows * size) // 2, (width - columns * size) // 2
+    for row in (0, rows // 2, rows - 1):
+        for column in (0, columns - 1):
+            total = 0.0
+            for y in range(top + row * size, top + (row + 1) * size):
+                for x in range(left + column * size, left + (column + 1) * size):
+                    total += sum(abs(int(b) - int(a)) / 255 for a, b in zip(before[y, x], after[y, x], strict=True))
+            assert found[row, column] == pytest.approx(total / (size * size * channels), rel=1e-4)
+    representation = DenseRepresentation(jax.random.key(0), (4,), (8,))
+    shape = jax.eval_shape(lambda: task.init(jax.random.key(0), representation)[0](jnp.zeros((1, 1, 8)))).shape
+    assert shape == (1, 1, rows * columns, 2)
 
 
 def test_the_loss_by_hand():

@@ -11,9 +11,7 @@ import itertools
 import json
 import os
 import select
-import socket
 import subprocess
-import sys
 import time
 import weakref
 from collections.abc import Sequence
@@ -24,7 +22,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from rgvf.environments.registry import make_game
+from rgvf.environments.registry import make_game, worker_needs
+from rgvf.environments.workers.launch import available_cores, close_all, launch
 from rgvf.environments.workers.memory import TimeSteps, anonymous_file, layout, map_arrays
 from rgvf.environments.workers.process import (
     BUILD,
@@ -40,9 +39,6 @@ from rgvf.environments.workers.process import (
 from rgvf.errors import UserError
 from rgvf.signals import seconds_since_stop
 
-_COMMAND = "import sys; sys.path[:] = sys.argv[3:]; from rgvf.environments.workers.process import main; main()"
-_CLOSE_SECONDS = 2.0  # a worker that has not ended by then is killed
-_STOP_SECONDS = 10.0  # after a signal requested to stop, a worker that has not replied by then is given up
 _MAX_GROUPS = 256
 
 
@@ -60,7 +56,7 @@ class Workers:
     Args:
         name: the environment, such as atari/Breakout.
         seeds: one for each game.
-        processes: how many; one for each core if None, and never more than games.
+        processes: how many; if None one for each core, or one for each game where games need it; never more than games.
         groups: how many contiguous parts to divide the games into.
         imports: modules that each process imports first; they may register environments.
         patience: seconds to wait for a worker; one that has not replied by then counts as hanging.
@@ -87,7 +83,10 @@ class Workers:
         game = make_game(name, 0, **options)
         self.spec = game.spec
         game.close()
-        self.processes = min(processes or _cores(), self.n)
+        self._needs = worker_needs(name)
+        if self._needs.alone and processes is not None and processes < self.n:
+            raise ValueError(f"each game of {name} needs a process of its own: {self.n}, not {processes}")
+        self.processes = self.n if self._needs.alone else min(processes or available_cores(), self.n)
         bounds = [self.n * group // groups for group in range(groups + 1)]
         self.groups = tuple(slice(*pair) for pair in itertools.pairwise(bounds))
         self._busy = [False] * groups
@@ -98,7 +97,7 @@ class Workers:
         self._workers_of = [[w for w, mine in enumerate(self._games_by_group) if mine[g]] for g in range(groups)]
         self._pending = [0] * groups  # workers of each group that have not replied yet
         self._processes: list[tuple[Connection, subprocess.Popen[bytes]]] = []
-        self._close = weakref.finalize(self, _close_all, self._processes, os.getpid())
+        self._close = weakref.finalize(self, close_all, self._processes, os.getpid())
         self._poll = select.poll()
         self._worker_of: dict[int, int] = {}  # by descriptor
         memory = anonymous_file(layout(self.spec, self.n)[1])
@@ -106,7 +105,7 @@ class Workers:
             self._steps, self._actions = map_arrays(memory, self.spec, self.n)
             self._parts = tuple(self._steps.part(games) for games in self.groups)
             for worker in range(self.processes):
-                self._processes.append(_launch(memory))
+                self._processes.append(launch(memory, self._needs.is_loud))
                 descriptor = self._processes[worker][0].fileno()
                 self._worker_of[descriptor] = worker
                 self._poll.register(descriptor, select.POLLIN)
@@ -179,7 +178,7 @@ class Workers:
             if replied:
                 return replied
             waited, since_stop = time.monotonic() - began, seconds_since_stop()
-            if waited > self._patience or min(waited, since_stop or 0.0) > _STOP_SECONDS:
+            if waited > self._patience or min(waited, since_stop or 0.0) > self._needs.reset_seconds:
                 self.close()
                 raise WorkerError(f"a worker process hangs: it has not replied for {waited:.0f} s")
 
@@ -255,7 +254,8 @@ class Workers:
         self.close()
         code = process.returncode
         how = f"was killed by signal {-code}" if code < 0 else f"ended with status {code}"
-        raise WorkerError(f"worker process {process.pid} {how}") from None
+        why = f". {self._needs.when_lost}" if self._needs.when_lost else ""
+        raise WorkerError(f"worker process {process.pid} {how}{why}") from None
 
     def close(self) -> None:
         """End the processes. Views of the time steps stay readable."""
@@ -266,35 +266,3 @@ class Workers:
 
     def __exit__(self, *raised: object) -> None:
         self.close()
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _launch(memory: int) -> tuple[Connection, subprocess.Popen[bytes]]:
-    """A new interpreter, in its own process group so that Ctrl-C does not reach it."""
-    ours, theirs = socket.socketpair()
-    with theirs:
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _COMMAND, str(theirs.fileno()), str(memory), *sys.path],
-            stdin=subprocess.DEVNULL,
-            pass_fds=(theirs.fileno(), memory),
-            process_group=0,
-            env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", **os.environ},
-        )
-    return Connection(ours.detach()), process
-
-
-def _close_all(processes: list[tuple[Connection, subprocess.Popen[bytes]]], owner: int) -> None:
-    if os.getpid() != owner:  # in a fork of the learner
-        return
-    for connection, _ in processes:
-        connection.close()
-    deadline = time.monotonic() + _CLOSE_SECONDS
-    for _, process in processes:
-        try:
-            process.wait(max(0.0, deadline - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()

@@ -161,11 +161,11 @@ def serve(connection: Connection, memory: int) -> None:
 
 
 def _end_with(learner: int) -> None:
-    """End this process some seconds after the learner's, even while a game hangs."""
+    """End this process and engines of its games some seconds after the learner's, even while a game hangs."""
     while os.getppid() == learner:
         time.sleep(1.0)
     time.sleep(2.0)  # a game that does not hang is closed meanwhile
-    os._exit(1)
+    os.killpg(os.getpid(), signal.SIGKILL)
 
 
 def main() -> None:
@@ -174,4 +174,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
-    serve(Connection(int(sys.argv[1])), int(sys.argv[2]))
+    connection, memory = int(sys.argv[1]), int(sys.argv[2])
+    os.set_inheritable(connection, False)  # an engine that held it would keep it open when this process is killed
+    os.set_inheritable(memory, False)
+    serve(Connection(connection), memory)

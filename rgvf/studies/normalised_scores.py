@@ -1,4 +1,4 @@
-"""Scores of agents in Atari games, normalised: which games are compared, aggregates with intervals, and claims."""
+"""Scores of agents in games, normalised: which games are compared, aggregates with intervals, tables and claims."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import numpy as np
 
 from rgvf.analysis import (
     Interval,
+    Line,
     Paired,
     Statistic,
+    agent_style,
     aggregate,
     bootstrap,
     capped_mean,
@@ -20,10 +22,11 @@ from rgvf.analysis import (
     interval,
     mean_over_games,
     normalised,
+    over_games,
     probability_of_improvement,
     sign_test,
 )
-from rgvf.environments import ATARI_GAMES
+from rgvf.environments import ATARI_GAMES, DMLAB_LEVELS
 from rgvf.studies.base import Claim, Curves
 
 FEW_SEEDS = (
@@ -53,8 +56,25 @@ MEDIAN = Measure("median human-normalised", "human", median_of_seeds)
 RECORD = Measure("mean record-normalised", "record", mean_over_games)
 CAPPED = Measure("capped mean", "human", capped_mean)
 MIDDLE = Measure("interquartile mean", "human", interquartile_mean)
+
+
+class Benchmark(NamedTuple):
+    """Games with reference scores, and how agents are measured in them."""
+
+    name: str
+    games: Sequence[str]
+    measures: tuple[Measure, ...]
+    """Those of tables."""
+    published: tuple[Measure, ...]
+    """Those of the paper, which are drawn over training."""
+    decides: Measure
+    """What claims are decided by."""
+
+
 MEASURES = (MEDIAN, RECORD, CAPPED, MIDDLE)
-"""The paper's two come first."""
+"""Of Atari; the paper's two come first."""
+ATARI = Benchmark("Atari", ATARI_GAMES, MEASURES, (MEDIAN, RECORD), MIDDLE)
+DMLAB = Benchmark("DeepMind Lab", DMLAB_LEVELS, (CAPPED, MEDIAN, MIDDLE), (CAPPED,), CAPPED)
 
 
 class Scores:
@@ -62,14 +82,15 @@ class Scores:
 
     Args:
         curves: by GAME.AGENT. Games may be missing, and the seeds in each may be more or fewer.
+        benchmark: the games, and the measures.
     """
 
-    def __init__(self, curves: Mapping[str, Curves]) -> None:
-        self.curves = curves
+    def __init__(self, curves: Mapping[str, Curves], benchmark: Benchmark = ATARI) -> None:
+        self.curves, self.benchmark = curves, benchmark
 
     def games(self, *agents: str) -> list[str]:
         """The games that all of these agents have."""
-        return [game for game in ATARI_GAMES if all(f"{game}.{agent}" in self.curves for agent in agents)]
+        return [game for game in self.benchmark.games if all(f"{game}.{agent}" in self.curves for agent in agents)]
 
     def trained(self, agents: Sequence[str]) -> list[str]:
         """Those of the agents that have any game."""
@@ -129,12 +150,46 @@ def left_out(found: Scores, agents: Sequence[str]) -> str:
     )
 
 
+def table(found: Scores, agents: Sequence[str]) -> list[tuple[str, ...]]:
+    """A row for each agent; where they have different games, a second one over the games that all have."""
+    compared, games = found.compared(agents)
+    rows = [_row(found, agent, found.games(agent)) for agent in found.trained(agents)]
+    header = "agent", "games", "seeds", *(measure.name for measure in found.benchmark.measures)
+    if not games or all(found.games(agent) == games for agent in found.trained(agents)):
+        return [header, *rows]
+    heading = f"in the same {len(games)} game{'s' * (len(games) > 1)}:", *[""] * (len(header) - 1)
+    return [header, *rows, heading, *(_row(found, agent, games) for agent in compared)]
+
+
+def _row(found: Scores, agent: str, games: Sequence[str]) -> tuple[str, ...]:
+    fewest, most = found.seeds(agent, games)
+    seeds = str(fewest) if fewest == most else f"{fewest}–{most}"
+    shown = (_show(found.aggregate(agent, games, each)) for each in found.benchmark.measures)
+    return agent, str(len(games)), seeds, *shown
+
+
+def _show(value: Interval) -> str:
+    ends = f" [{value.low:.3f}, {value.high:.3f}]" if np.isfinite(value.low) else ""
+    return f"{value.value:.3f}{ends}"
+
+
+def published_curves(found: Scores, agents: Sequence[str], games: Sequence[str]) -> dict[str, list[Line]]:
+    """The paper's measures over training: a line for each agent in a panel for each measure."""
+    panels: dict[str, list[Line]] = {}
+    for measure in found.benchmark.published:
+        for agent in agents:
+            frames, returns = found.over_training(agent, games)
+            by_seed = over_games(normalised(returns, games, measure.by), measure.statistic)
+            panels.setdefault(f"{measure.name} score", []).append(Line(agent, frames, by_seed, agent_style(agent)))
+    return panels
+
+
 def outperforms(found: Scores, claim: str, better: str, worse: str) -> Claim:
     """A claim that one agent is clearly better than another, over the games that both have."""
     check = (
-        f"interquartile mean of {better} above that of {worse}, human-normalised, over the games of both: the 95 % "
-        "bootstrap interval of the difference (seeds resampled within each game) lies above 0; of one seed: better in "
-        f"more games than worse, with p < {SIGNIFICANT} by the sign test"
+        f"{found.benchmark.decides.name} of {better} above that of {worse}, human-normalised, over the games of both: "
+        "the 95 % bootstrap interval of the difference (seeds resampled within each game) lies above 0; of one seed: "
+        f"better in more games than worse, with p < {SIGNIFICANT} by the sign test"
     )
     duel = _duel(found, better, worse)
     if duel is None:
@@ -145,8 +200,9 @@ def outperforms(found: Scores, claim: str, better: str, worse: str) -> Claim:
 def does_not_outperform(found: Scores, claim: str, agent: str, other: str) -> Claim:
     """A claim that one agent is not better than another, over the games that both have."""
     check = (
-        f"interquartile mean of {agent} not clearly above that of {other}, human-normalised, over the games of both: "
-        "the 95 % bootstrap interval of the difference does not lie above 0; of one seed: not by the sign test"
+        f"{found.benchmark.decides.name} of {agent} not clearly above that of {other}, human-normalised, over the "
+        "games of both: the 95 % bootstrap interval of the difference does not lie above 0; of one seed: not by "
+        "the sign test"
     )
     duel = _duel(found, agent, other)
     if duel is None:
@@ -157,8 +213,8 @@ def does_not_outperform(found: Scores, claim: str, agent: str, other: str) -> Cl
 class _Duel(NamedTuple):
     """Two agents over the games that both have."""
 
-    middle: Interval
-    """The difference of interquartile means."""
+    difference: Interval
+    """Of the measure that decides."""
     paired: Paired
     has_seeds: bool
     """Both have several in each game."""
@@ -168,7 +224,7 @@ class _Duel(NamedTuple):
     def is_better(self) -> bool:
         """Whether the first is clearly better."""
         if self.has_seeds:
-            return self.middle.low > 0
+            return self.difference.low > 0
         return self.paired.better > self.paired.worse and self.paired.p_value < SIGNIFICANT
 
     @property
@@ -184,10 +240,10 @@ def _duel(found: Scores, a: str, b: str) -> _Duel | None:
     returns = {agent: found.final(agent, games) for agent in (a, b)}
     seeds = [each.shape[1] for each in returns.values()]
     figures: dict[str, Any] = {"games": len(games), "seeds in each game": dict(zip((a, b), seeds, strict=True))}
-    if len(games) < len(ATARI_GAMES):
+    if len(games) < len(found.benchmark.games):
         figures["only"] = games
     by_measure: dict[str, Interval] = {}
-    for measure in (MIDDLE, MEDIAN, RECORD):
+    for measure in dict.fromkeys((found.benchmark.decides, *found.benchmark.published)):
         scores = {agent: normalised(each, games, measure.by) for agent, each in returns.items()}
         by_measure[measure.name] = difference = _difference(scores[a], scores[b], measure.statistic)
         own = {agent: float(measure.statistic(each)) for agent, each in scores.items()}
@@ -203,7 +259,7 @@ def _duel(found: Scores, a: str, b: str) -> _Duel | None:
         "mean difference": paired.difference.value,
         "95 % interval (games resampled)": _ends(paired.difference),
     }
-    return _Duel(by_measure[MIDDLE.name], paired, min(seeds) > 1, figures)
+    return _Duel(by_measure[found.benchmark.decides.name], paired, min(seeds) > 1, figures)
 
 
 def _difference(a: np.ndarray, b: np.ndarray, statistic: Statistic) -> Interval:

@@ -1,0 +1,67 @@
+"""How fast ViZDoom runs, alone and in worker processes, and how fast agents train in it, on one machine.
+
+    .venv/bin/python benchmarks/doom.py [--scenario my_way_home] [--seconds 20] [--agents a2c rgvf …]
+
+One process alone steps one game with random actions, without any workers. Workers are as many processes as there are
+cores, with 32 games; the ratio says how much of (cores × one process alone) they reach. The machine should be idle
+otherwise; compare the ratios.
+"""
+
+import argparse
+import os
+import time
+
+from host_speed import raw_speed, training_speed
+
+ACTORS = 32
+
+
+def alone_speed(env: str, seconds: float) -> float:
+    """Steps/s of one game in this process."""
+    import cv2
+    import numpy as np
+
+    from rgvf.environments import make_game
+
+    cv2.setNumThreads(1)
+    game = make_game(env, 0)
+    try:
+        game.reset()
+        actions = np.random.default_rng(0).integers(len(game.spec.actions), size=100).tolist()
+        steps, began = 0, time.perf_counter()
+        while time.perf_counter() - began < seconds:
+            for action in actions:
+                game.step(action)
+            steps += 100
+        return steps / (time.perf_counter() - began)
+    finally:
+        game.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--scenario", default="my_way_home")
+    parser.add_argument("--seconds", type=float, default=20.0, help="of each measurement")
+    parser.add_argument("--agents", nargs="*", default=["a2c", "rgvf-stop-gradient", "rgvf"])
+    arguments = parser.parse_args()
+    import jax
+
+    env, seconds = f"doom/{arguments.scenario}", arguments.seconds
+    cores, device = len(os.sched_getaffinity(0)), jax.devices()[0].device_kind
+    print(f"{env}, {cores} cores, {device}, jax {jax.__version__}; a step is 4 frames\n")
+    print(f"{'':36}{'steps/s':>10}{'of raw':>8}{'cost to a2c':>13}{'GiB':>6}")
+    alone = alone_speed(env, seconds)
+    print(f"{'one process alone, 1 game':36}{alone:10,.0f}", flush=True)
+    raw = raw_speed(env, ACTORS, seconds, processes=cores) / 4
+    of_cores = f"{raw / (cores * alone):.0%} of {cores} × one process alone"
+    print(f"{f'{cores} worker processes, {ACTORS} games':36}{raw:10,.0f}  {of_cores}", flush=True)
+    a2c = None
+    for agent in arguments.agents:
+        frames, memory = training_speed(env, agent, seconds)
+        speed = frames / 4
+        a2c = a2c or speed
+        print(f"{agent:36}{speed:10,.0f}{speed / raw:8.0%}{a2c / speed:13.2f}{memory:6.1f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+"""Worker processes: how they are launched and ended."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from multiprocessing.connection import Connection
+
+_COMMAND = "import sys; sys.path[:] = sys.argv[3:]; from rgvf.environments.workers.process import main; main()"
+_CLOSE_SECONDS = 2.0  # a worker that has not ended by then is killed
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def launch(memory: int, is_loud: bool) -> tuple[Connection, subprocess.Popen[bytes]]:
+    """A new interpreter, in its own process group so that Ctrl-C does not reach it."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-c", _COMMAND, str(theirs.fileno()), str(memory), *sys.path],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL if is_loud else None,
+            pass_fds=(theirs.fileno(), memory),
+            process_group=0,
+            env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", **os.environ},
+        )
+    return Connection(ours.detach()), process
+
+
+def close_all(processes: list[tuple[Connection, subprocess.Popen[bytes]]], owner: int) -> None:
+    """End the processes; those that do not end by themselves are killed."""
+    if os.getpid() != owner:  # in a fork of the learner
+        return
+    for connection, _ in processes:
+        connection.close()
+    deadline = time.monotonic() + _CLOSE_SECONDS
+    for _, process in processes:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(max(0.0, deadline - time.monotonic()))
+        if process.returncode != 0:  # it has not closed its games: their engines may be processes of its group
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()

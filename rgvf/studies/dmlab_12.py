@@ -1,0 +1,91 @@
+"""The paper's comparison on 12 levels of DeepMind Lab: A2C, random questions and two rival tasks, in both modes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from rgvf.agents import STOPPED
+from rgvf.analysis import learning_panels
+from rgvf.environments import DMLAB_LEVELS
+from rgvf.studies.base import Claim, Conclusion, Curves, StudyFolder, write_curves
+from rgvf.studies.comparison import game_panels
+from rgvf.studies.normalised_scores import (
+    DMLAB,
+    FEW_SEEDS,
+    Scores,
+    does_not_outperform,
+    left_out,
+    outperforms,
+    published_curves,
+    table,
+)
+from rgvf.studies.trials import TrialsConfig, TrialsStudy
+
+BASELINE = "a2c"
+OURS = "rgvf"
+RIVALS = {"mhvp": "multi-horizon values", "pixel-control": "pixel control"}
+LEGEND = (
+    "The mean return over the last tenth of training, normalised by human scores, over levels and seeds (capped mean: "
+    "no run counts more than 1, as the paper has it); in brackets its 95 % bootstrap interval (seeds resampled within "
+    f"each level). {FEW_SEEDS}"
+)
+
+
+@dataclass(frozen=True)
+class LabConfig(TrialsConfig):
+    """Settings of the study."""
+
+    PRESETS: ClassVar[tuple[str, ...]] = ("paper",)
+
+    preset: str = "paper"
+    """paper: the only one for DeepMind Lab."""
+
+
+class Lab12Study(TrialsStudy):
+    """Seven agents in 12 levels."""
+
+    name = "dmlab-12"
+    config_type = LabConfig
+    suite = "dmlab"
+    games = DMLAB_LEVELS
+    agents = (BASELINE, *(f"{task}{mode}" for task in (OURS, *RIVALS) for mode in (STOPPED, "")))
+    more_agents = tuple(f"rgvf+action-values{mode}" for mode in (STOPPED, ""))
+
+    def judge(self, config: TrialsConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
+        """The aggregates of each agent, the claims and the figures."""
+        write_curves(folder, self.measure, curves)
+        found, agents = Scores(self.by_agent(curves), DMLAB), (*self.agents, *self.more_agents)
+        caution = " ".join(filter(None, (self.caution(config, curves), left_out(found, agents))))
+        return Conclusion(table(found, agents), check(found), draw(found, agents, folder.path), LEGEND, caution)
+
+
+def check(found: Scores) -> list[Claim]:
+    """The paper's claims about DeepMind Lab."""
+    stopped = f"{OURS}{STOPPED}"
+    matches = "Stop-gradient random GVFs match end-to-end A2C: A2C does not outperform them."
+    claims = [does_not_outperform(found, matches, BASELINE, stopped)]
+    for task, name in RIVALS.items():
+        claims.append(outperforms(found, f"Stop-gradient random GVFs outperform {name}.", stopped, f"{task}{STOPPED}"))
+        claims.append(outperforms(found, f"End to end, random GVFs outperform {name}.", OURS, task))
+    return claims
+
+
+def draw(found: Scores, agents: Sequence[str], folder: Path) -> list[Path]:
+    """Learning curves in each level, and over the levels that all agents have."""
+    panels = game_panels(found.curves, DMLAB_LEVELS, found.trained(agents))
+    if not panels:
+        return []
+    title = "DeepMind Lab: return of the last 100 episodes"
+    figures = learning_panels([folder / "curves.png"], panels, "return", title, columns=4 if len(panels) > 6 else 3)
+    compared, levels = found.compared(agents)
+    if levels:
+        over = published_curves(found, compared, levels)
+        title = f"DeepMind Lab, {len(levels)} level{'s' * (len(levels) > 1)}"
+        figures += learning_panels([folder / "aggregate.png"], over, "score", title)
+    return figures
+
+
+STUDY = Lab12Study()

@@ -1,0 +1,86 @@
+"""Random questions in ViZDoom's 3-D scenarios: A2C, random questions in both modes, and with questions about reward."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rgvf.agents import STOPPED
+from rgvf.analysis import learning_panels, show_estimate
+from rgvf.environments import DOOM_SCENARIOS
+from rgvf.studies.base import Claim, Conclusion, Curves, StudyFolder, write_curves
+from rgvf.studies.comparison import clearly_above, game_panels
+from rgvf.studies.runs import LEGEND
+from rgvf.studies.trials import TrialsConfig, TrialsStudy
+
+GAMES = ("my_way_home", "health_gathering")
+BASELINE = "a2c"
+OURS = f"rgvf{STOPPED}"
+COMBINATION = f"rgvf+action-values{STOPPED}"
+
+
+@dataclass(frozen=True)
+class DoomConfig(TrialsConfig):
+    """Settings of the study."""
+
+    PRESETS: ClassVar[tuple[str, ...]] = ("doom",)
+
+    preset: str = "doom"
+    """doom: the only one for ViZDoom."""
+
+
+class DoomStudy(TrialsStudy):
+    """Four agents in two scenarios; others can be chosen."""
+
+    name = "doom"
+    config_type = DoomConfig
+    suite = "doom"
+    games = GAMES
+    more_games = tuple(each for each in DOOM_SCENARIOS if each not in GAMES)
+    agents = (BASELINE, OURS, "rgvf", COMBINATION)
+    more_agents = (
+        "rgvf+action-values",
+        *(f"{task}{mode}" for task in ("action-values", "mhvp", "pixel-control") for mode in (STOPPED, "")),
+    )
+
+    def judge(self, config: TrialsConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
+        """Returns by scenario, the claims, and learning curves."""
+        write_curves(folder, self.measure, curves)
+        found, agents = self.by_agent(curves), (*self.agents, *self.more_agents)
+        games = [game for game in self.all_games if any(f"{game}.{agent}" in found for agent in agents)]
+        panels = game_panels(found, games, agents)
+        title = "ViZDoom: return of the last 100 games"
+        figures = learning_panels([folder.path / "curves.png"], panels, "return", title) if panels else []
+        legend = f"{LEGEND}, mean ± standard error over seeds."
+        return Conclusion(
+            table(found, games, agents), check(found, games), figures, legend, self.caution(config, curves)
+        )
+
+
+def table(found: Mapping[str, Curves], games: Sequence[str], agents: Sequence[str]) -> list[tuple[str, ...]]:
+    """Returns of each agent in each scenario."""
+    rows = [("agent", *games)]
+    for agent in agents:
+        each = [found.get(f"{game}.{agent}") for game in games]
+        if any(of is not None for of in each):
+            rows.append((agent, *("" if of is None else show_estimate(of.final) for of in each)))
+    return rows
+
+
+def check(found: Mapping[str, Curves], games: Sequence[str]) -> list[Claim]:
+    """Whether random questions are as good a teacher here as the paper found in DeepMind Lab, by scenario."""
+    pairs = [
+        ("stop-gradient random questions outperform A2C.", OURS, BASELINE),
+        ("end to end, random questions outperform A2C.", "rgvf", BASELINE),
+        ("with questions about reward, stop-gradient random questions outperform A2C.", COMBINATION, BASELINE),
+        ("questions about reward help stop-gradient random questions.", COMBINATION, OURS),
+    ]
+    return [
+        clearly_above(found, game, f"{game}: {claim}", (better,), worse)
+        for game in games
+        for claim, better, worse in pairs
+    ]
+
+
+STUDY = DoomStudy()
