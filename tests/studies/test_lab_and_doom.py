@@ -47,7 +47,7 @@ def lab_score(level, value):
 def test_the_plan_of_a_full_study(study, count, frames, tmp_path):
     assert find_study(study.name) is study
     plan = make_plan(study, study.full, tmp_path / "new", seconds=0)
-    assert (plan.runs, plan.frames) == (count, count * frames)
+    assert (plan.agents, plan.frames) == (count, count * frames)
 
 
 @pytest.mark.parametrize("agent", [*LAB.agents, *LAB.more_agents])
