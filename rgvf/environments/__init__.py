@@ -9,23 +9,29 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rgvf.environments.craftax import Craftax
     from rgvf.environments.environment import Environment, Step, check_environment, environment_spec, step_or_reset
     from rgvf.environments.game import Game, TimeStep
-    from rgvf.environments.game_names import ATARI_GAMES, MINATAR_GAMES
+    from rgvf.environments.game_names import ATARI_GAMES, CRAFTAX_VIEWS, MINATAR_GAMES, XMINIGRID_ROOMS
     from rgvf.environments.grid import GridWorld
     from rgvf.environments.gym_names import gym_name
     from rgvf.environments.minatar import MinAtar, PgxMinAtar
     from rgvf.environments.registry import RULES, find_environment, find_spec, make_game
+    from rgvf.environments.rooms import Room
 
 __all__ = [
     "ATARI_GAMES",
+    "CRAFTAX_VIEWS",
     "MINATAR_GAMES",
     "RULES",
+    "XMINIGRID_ROOMS",
+    "Craftax",
     "Environment",
     "Game",
     "GridWorld",
     "MinAtar",
     "PgxMinAtar",
+    "Room",
     "Step",
     "TimeStep",
     "check_environment",
@@ -38,13 +44,15 @@ __all__ = [
 ]
 
 _MODULES = {
+    "craftax": ("Craftax",),
     "environment": ("Environment", "Step", "check_environment", "environment_spec", "step_or_reset"),
     "game": ("Game", "TimeStep"),
-    "game_names": ("ATARI_GAMES", "MINATAR_GAMES"),
+    "game_names": ("ATARI_GAMES", "CRAFTAX_VIEWS", "MINATAR_GAMES", "XMINIGRID_ROOMS"),
     "grid": ("GridWorld",),
     "gym_names": ("gym_name",),
     "minatar": ("MinAtar", "PgxMinAtar"),
     "registry": ("RULES", "find_environment", "find_spec", "make_game"),
+    "rooms": ("Room",),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 

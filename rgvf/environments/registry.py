@@ -14,7 +14,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from rgvf.environments.game import Game
-from rgvf.environments.game_names import ATARI_GAMES, MINATAR_GAMES, find_atari, find_minatar
+from rgvf.environments.game_names import (
+    ATARI_GAMES,
+    CRAFTAX_VIEWS,
+    MINATAR_GAMES,
+    XMINIGRID_ROOMS,
+    find_atari,
+    find_craftax,
+    find_minatar,
+    find_room,
+)
 from rgvf.environments.gym_names import parse_gym_name
 from rgvf.spec import EnvironmentSpec
 
@@ -63,6 +72,8 @@ SUITES = {
         options=("sticky",),
         is_suggested=False,
     ),
+    "xminigrid": Suite("rooms", "Room", True, "xminigrid", lambda: XMINIGRID_ROOMS, find_room),
+    "craftax": Suite("craftax", "Craftax", True, "craftax", lambda: CRAFTAX_VIEWS, find_craftax),
     "gym": Suite("gymnasium", "GymGame", False, "gym", _gymnasium_ids, options=("render",)),
 }
 RULES = {"minatar/Seaquest": 2}
@@ -76,7 +87,9 @@ def canonical_name(name: str) -> str:
     suite, _, rest = name.partition("/")
     if suite not in (*SUITES, GIVEN) or not rest:
         alike = " or ".join(_alike(name))
-        forms = "expected atari/NAME, minatar/NAME or gym/ID; 'rgvf environments' lists them"
+        forms = (
+            "expected atari/NAME, minatar/NAME, xminigrid/ID, craftax/NAME or gym/ID; 'rgvf environments' lists them"
+        )
         raise ValueError(f"{name!r} is no environment; {f'did you mean {alike}?' if alike else forms}")
     needed_modules(name)  # ValueError where it is malformed
     return name if suite == GIVEN else f"{suite}/{SUITES[suite].find(rest)}"
@@ -95,7 +108,7 @@ def _alike(name: str) -> list[str]:
 
 def _key(name: str) -> str:
     """A name without what people write differently: ALE/Breakout-v5 is breakout."""
-    plain = re.sub(r"^(ale|atari|minatar|gym)/|(noframeskip|deterministic)?-v\d+$", "", name.lower())
+    plain = re.sub(r"^(ale|atari|minatar|xminigrid|craftax|gym)/|(noframeskip|deterministic)?-v\d+$", "", name.lower())
     return re.sub(r"[\s_-]", "", plain)
 
 
