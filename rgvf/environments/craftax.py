@@ -43,7 +43,7 @@ class Craftax:
     def __init__(self, name: str) -> None:
         self.name = find_craftax(name)
         self.actions: tuple[str, ...] = tuple(action.name.lower().replace("_", "-") for action in Action)
-        self._game = CraftaxClassicSymbolicEnvNoAutoReset()
+        self._game: Any = CraftaxClassicSymbolicEnvNoAutoReset()
         self._params = self._game.default_params
         self._draw = None if self.name == "Classic-Symbolic" else _renderer(BLOCK_PIXEL_SIZE_AGENT)
         side = 9 * BLOCK_PIXEL_SIZE_AGENT

@@ -10,10 +10,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-import xminigrid
 from jaxtyping import Array, Bool, Int, Key, UInt8
 from numpy.typing import NDArray
 from xminigrid.core.constants import NUM_COLORS, NUM_TILES
+from xminigrid.registration import make
 from xminigrid.rendering.rgb_render import render
 from xminigrid.types import StepType
 
@@ -41,8 +41,10 @@ class Room:
 
     def __init__(self, name: str) -> None:
         self.name = find_room(name)
-        self._room, self._params = xminigrid.make(self.name)
-        view = self._params.view_size
+        room, params = make(self.name)
+        self._room: Any = room
+        self._params: Any = params
+        view = params.view_size
         self.observation_shape: tuple[int, ...] = (view, view, NUM_TILES + NUM_COLORS)
 
     def reset(self, key: Key[Array, ""]) -> tuple[Any, Bool[Array, "view view planes"]]:

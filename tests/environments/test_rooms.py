@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-import xminigrid
+from xminigrid.registration import make, registered_environments
 
 from rgvf.environments import XMINIGRID_ROOMS, Room, step_or_reset
 from rgvf.environments.device_games import DeviceGame
@@ -27,7 +27,7 @@ def one_hot(view):
 @pytest.mark.parametrize("name", ["MiniGrid-MemoryS8", "MiniGrid-FourRooms", "MiniGrid-Unlock"])
 def test_rooms_equal_those_of_the_package_step_by_step(name):
     """Twenty rooms side by side, 400 steps; the package is reset by hand, one step after an episode has ended."""
-    room, (theirs, params), n = Room(name), xminigrid.make(name), 20
+    room, (theirs, params), n = Room(name), make(name), 20
 
     def their_step(state, ended, action, key):
         return jax.lax.cond(ended, lambda: theirs.reset(params, key), lambda: theirs.step(params, state, action))
@@ -78,7 +78,7 @@ def test_every_room_can_be_made(name):
 
 
 def test_the_list_has_all_rooms_of_the_package_but_the_one_without_a_goal():
-    theirs = {name for name in xminigrid.registered_environments() if name.startswith("MiniGrid-")}
+    theirs = {name for name in registered_environments() if name.startswith("MiniGrid-")}
     assert set(XMINIGRID_ROOMS) == theirs - {"MiniGrid-Playground"}
 
 
