@@ -1,135 +1,15 @@
-"""How fast agents train where the games are part of the compiled program.
+"""How fast agents train in MinAtar: `benchmarks/device.py`, with the games' own names.
 
-    .venv/bin/python benchmarks/minatar.py [--games Breakout …] [--seeds 1 10 100] [--seconds 5]
-
-Steps/s over all agents; 16 games an agent, 20 steps an update. "Environment" is random play in as many games, without
-any agent. With --shapes, also rgvf at other depths and repeats, with the middle number of seeds. With --together, also
-the twelve agents of `rgvf study minatar` in one program, as many seeds of each, beside the same one after another.
+.venv/bin/python benchmarks/minatar.py [--games Breakout …] [--seeds 1 10 100] [--seconds 5] …
 """
 
 import argparse
-import os
-import time
-from functools import partial
 
-from rgvf.accelerate import use_fast_convolutions
+from device import main
 
-use_fast_convolutions()
+from rgvf.environments import MINATAR_GAMES
 
-import jax  # noqa: E402
-import jax.numpy as jnp  # noqa: E402
-
-from rgvf.agents import STOPPED, AgentConfig  # noqa: E402
-from rgvf.environments import MINATAR_GAMES, MinAtar, step_or_reset  # noqa: E402
-from rgvf.loops import DeviceLoop, JointLoop, start  # noqa: E402
-from rgvf.runs import RunConfig  # noqa: E402
-from rgvf.runs.run import make_loop, prepare  # noqa: E402
-from rgvf.studies.minatar import AGENTS as STUDIED  # noqa: E402
-from rgvf.studies.minatar import STUDY, MinAtarConfig  # noqa: E402
-from rgvf.studies.reward_agents import COMBINATION, ONE_NETWORK, Setting, agent_config  # noqa: E402
-from rgvf.tasks import RandomQuestions  # noqa: E402
-
-ACTORS, STEPS = 16, 20
-LABELS = {
-    "a2c": "a2c",
-    "rgvf": f"rgvf{STOPPED}",
-    "two tasks": COMBINATION,
-    "one network": f"{ONE_NETWORK}{STOPPED}",
-}
-"""Agents of `rgvf study minatar-reward`, by their names here; a cost is a2c's speed over an agent's."""
-
-
-def rate(step, state, steps_each: int, seconds: float) -> float:
-    """Steps/s of `state = step(state)`, once compiled."""
-    state = jax.block_until_ready(step(state))
-    done, began = 0, time.perf_counter()
-    while time.perf_counter() - began < seconds:
-        state = jax.block_until_ready(step(state))
-        done += steps_each
-    return done / (time.perf_counter() - began)
-
-
-def environment_speed(game: str, n: int, seconds: float) -> float:
-    environment = MinAtar(game)
-
-    @jax.jit
-    def play(carry):
-        def one(carry, _):
-            state, ended, key = carry
-            key, action_key, step_key = jax.random.split(key, 3)
-            action = jax.random.randint(action_key, (n,), 0, len(environment.actions))
-            step_all = jax.vmap(partial(step_or_reset, environment))
-            state, step = step_all(state, ended, action, jax.random.split(step_key, n))
-            return (state, step.terminal, key), None
-
-        return jax.lax.scan(one, carry, None, length=100)[0]
-
-    state, _ = jax.vmap(environment.reset)(jax.random.split(jax.random.key(0), n))
-    return rate(play, (state, jnp.zeros(n, bool), jax.random.key(1)), 100 * n, seconds)
-
-
-def loop_of(game: str, agent: AgentConfig, seeds: int) -> DeviceLoop:
-    config = RunConfig(f"minatar/{game}", agent, seeds=seeds, actors=ACTORS, steps=STEPS)
-    loop = make_loop(config, prepare(config))
-    assert isinstance(loop, DeviceLoop)
-    return loop
-
-
-def training_speed(game: str, agent: AgentConfig, seeds: int, seconds: float) -> float:
-    loop = loop_of(game, agent, seeds)
-    updates = 20
-    step = lambda state: loop.advance(state, updates)[0]  # noqa: E731
-    return rate(step, start(loop), updates * loop.frames_per_update * seeds, seconds)
-
-
-def speed_together(game: str, agents: list[AgentConfig], seeds: int, seconds: float) -> float:
-    loops = [loop_of(game, agent, seeds) for agent in agents]
-    joint = JointLoop(loops, [agent.program for agent in agents])
-    updates = 20
-    step = lambda states: [state for state, _ in joint.advance(states, updates)]  # noqa: E731
-    states = [start(loop) for loop in loops]
-    return rate(step, states, updates * ACTORS * STEPS * seeds * len(agents), seconds)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--games", nargs="+", default=list(MINATAR_GAMES))
-    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 10, 100])
-    parser.add_argument("--seconds", type=float, default=5.0, help="of each measurement")
-    parser.add_argument("--shapes", action="store_true", help="also the cost of depth and repeat")
-    parser.add_argument("--together", action="store_true", help="also a study's agents in one program")
-    parser.add_argument("--wide", action="store_true", help="the wide representation of the study minatar-reward")
-    arguments = parser.parse_args()
-    setting = Setting("wide" if arguments.wide else "narrow", 2e-3)
-    measured = {name: agent_config(label, setting) for name, label in LABELS.items()}
-    device = jax.devices()[0].device_kind
-    print(f"MinAtar, {os.cpu_count()} cores, {device}, jax {jax.__version__}; steps/s over all agents\n")
-    print(f"{'':16}{'agents':>8}{'environment':>13}" + "".join(f"{name:>13}" for name in LABELS) + "   cost")
-    for game in arguments.games:
-        for seeds in arguments.seeds:
-            alone = environment_speed(game, ACTORS * seeds, arguments.seconds)
-            speeds = [training_speed(game, agent, seeds, arguments.seconds) for agent in measured.values()]
-            row = f"{game:16}{seeds:8}{alone:13,.0f}" + "".join(f"{speed:13,.0f}" for speed in speeds)
-            print(row + "".join(f"{speeds[0] / speed:7.2f}" for speed in speeds[1:]), flush=True)
-    seeds = sorted(arguments.seeds)[len(arguments.seeds) // 2]
-    if arguments.together:
-        print(f"\n{'':16}{'agents':>8}{'one by one':>13}{'together':>13}")
-        for game in arguments.games:
-            agents = [STUDY.run_config(MinAtarConfig(seeds=seeds), f"{game}.{name}").agent for name in STUDIED]
-            apart = [training_speed(game, agent, seeds, arguments.seconds) for agent in agents]
-            one_by_one = len(apart) / sum(1 / speed for speed in apart)
-            together = speed_together(game, agents, seeds, arguments.seconds)
-            print(f"{game:16}{seeds * len(agents):8}{one_by_one:13,.0f}{together:13,.0f}", flush=True)
-    if arguments.shapes:
-        print(
-            f"\n{arguments.games[0]}, rgvf, {seeds} agents\n{'depth':>8}{'repeat':>8}{'predictions':>13}{'steps/s':>13}"
-        )
-        actions = len(MinAtar(arguments.games[0]).actions)
-        for depth, repeat in ((1, 16), (4, 16), (8, 16), (16, 16), (8, 4), (8, 32)):
-            agent = AgentConfig(RandomQuestions(depth=depth, repeat=repeat), stop_gradient=True, hidden=128)
-            speed = training_speed(arguments.games[0], agent, seeds, arguments.seconds)
-            print(f"{depth:8}{repeat:8}{16 + depth * repeat * actions:13,}{speed:13,.0f}", flush=True)
-
-
-if __name__ == "__main__":
-    main()
+parser = argparse.ArgumentParser(description=__doc__, epilog="All other options are those of benchmarks/device.py.")
+parser.add_argument("--games", nargs="+", default=list(MINATAR_GAMES))
+known, others = parser.parse_known_args()
+main(["--envs", *(f"minatar/{game}" for game in known.games), *others])

@@ -9,27 +9,40 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rgvf.environments.craftax import Craftax
     from rgvf.environments.cue import Cue
     from rgvf.environments.environment import Environment, Step, check_environment, environment_spec, step_or_reset
     from rgvf.environments.game import Game, TimeStep
-    from rgvf.environments.game_names import ATARI_GAMES, DMLAB_LEVELS, DOOM_SCENARIOS, MINATAR_GAMES
+    from rgvf.environments.game_names import (
+        ATARI_GAMES,
+        CRAFTAX_VIEWS,
+        DMLAB_LEVELS,
+        DOOM_SCENARIOS,
+        MINATAR_GAMES,
+        XMINIGRID_ROOMS,
+    )
     from rgvf.environments.grid import GridWorld
     from rgvf.environments.gym_names import gym_name
     from rgvf.environments.minatar import MinAtar, PgxMinAtar
     from rgvf.environments.registry import RULES, find_environment, find_spec, make_game, restores_games
+    from rgvf.environments.rooms import Room
 
 __all__ = [
     "ATARI_GAMES",
+    "CRAFTAX_VIEWS",
     "DMLAB_LEVELS",
     "DOOM_SCENARIOS",
     "MINATAR_GAMES",
     "RULES",
+    "XMINIGRID_ROOMS",
+    "Craftax",
     "Cue",
     "Environment",
     "Game",
     "GridWorld",
     "MinAtar",
     "PgxMinAtar",
+    "Room",
     "Step",
     "TimeStep",
     "check_environment",
@@ -43,14 +56,18 @@ __all__ = [
 ]
 
 _MODULES = {
+    "craftax": ("Craftax",),
     "cue": ("Cue",),
     "environment": ("Environment", "Step", "check_environment", "environment_spec", "step_or_reset"),
     "game": ("Game", "TimeStep"),
-    "game_names": ("ATARI_GAMES", "DMLAB_LEVELS", "DOOM_SCENARIOS", "MINATAR_GAMES"),
+    "game_names": (
+        *("ATARI_GAMES", "CRAFTAX_VIEWS", "DMLAB_LEVELS", "DOOM_SCENARIOS", "MINATAR_GAMES", "XMINIGRID_ROOMS"),
+    ),
     "grid": ("GridWorld",),
     "gym_names": ("gym_name",),
     "minatar": ("MinAtar", "PgxMinAtar"),
     "registry": ("RULES", "find_environment", "find_spec", "make_game", "restores_games"),
+    "rooms": ("Room",),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -96,6 +96,7 @@ class DeviceGame:
     """One such game, with the interface of a `Game` as far as a film needs it."""
 
     def __init__(self, environment: Environment, seed: int) -> None:
+        self._environment = environment
         self._games = DeviceGames(environment, [seed])
         self.spec = self._games.spec
 
@@ -117,7 +118,11 @@ class DeviceGame:
         return self._games.save()
 
     def render(self) -> NDArray[np.uint8]:
-        """A colour for each channel, one over another, 16 times as large; what is no image is drawn as a row."""
+        """The environment's own picture; else a colour for each channel, one over another, and a vector as a row."""
+        draw = getattr(self._environment, "render", None)
+        if draw is not None:
+            state, _ = self._games.save()
+            return draw(jax.tree.map(lambda leaf: leaf[0], state))
         observation = np.asarray(self.current.observation, np.float32)
         if observation.ndim != 3:
             observation = observation.reshape(1, -1, 1)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 
+from rgvf.environments.resets import reset_where
 from rgvf.spec import EnvironmentSpec
 
 State: TypeAlias = Any
@@ -27,7 +29,12 @@ class Step(NamedTuple):
 
 @runtime_checkable
 class Environment(Protocol):
-    """`reset` and `step` of a single environment in JAX, to be vmapped. `step` does not reset: the loop does."""
+    """`reset` and `step` of a single environment in JAX, to be vmapped. `step` does not reset: the loop does.
+
+    It may have two things more. `costly_reset = True`: a reset takes much longer than a step, so it is computed only
+    where it is needed; `reset` and `step` must then give states of the same types. `render(state)`: a picture for
+    films, in bytes (height, width, RGB).
+    """
 
     @property
     def actions(self) -> tuple[str, ...]:
@@ -74,11 +81,11 @@ def step_or_reset(
     environment: Environment, state: State, ended: Bool[Array, ""], action: Int[Array, ""], key: Key[Array, ""]
 ) -> tuple[State, Step]:
     """One step; or a reset step, which ignores the action, where the episode has `ended`. To be vmapped."""
-    new_state, first = environment.reset(key)
     next_state, step = environment.step(state, action, key)
-
-    def either(a: Any, b: Any) -> Any:
-        return jax.tree.map(lambda x, y: jnp.where(ended, x, y), a, b)
-
-    started = Step(first, jnp.zeros_like(step.reward), jnp.zeros_like(step.terminal), jnp.zeros_like(step.truncated))
-    return either(new_state, next_state), either(started, step)
+    following = next_state, step.observation
+    if getattr(environment, "costly_reset", False):
+        new_state, observation = reset_where(environment.reset, ended, key, following)
+    else:
+        new_state, observation = jax.tree.map(partial(jnp.where, ended), environment.reset(key), following)
+    reward, terminal, truncated = (jnp.where(ended, jnp.zeros_like(each), each) for each in step[1:])
+    return new_state, Step(observation, reward, terminal, truncated)

@@ -1,4 +1,4 @@
-"""Environments by the names that the literature gives them: Atari, MinAtar, DeepMind Lab, ViZDoom; cue/STEPS."""
+"""Environments by the names that the literature or their packages give them; and cue/STEPS."""
 
 from __future__ import annotations
 
@@ -42,6 +42,16 @@ CUE_STEPS = ("5", "10", "20")
 """Some lengths of the corridor of cue/STEPS; it can have any."""
 MAX_CUE_STEPS = 10_000
 
+XMINIGRID_ROOMS = (
+    *(f"MiniGrid-{name}" for name in ("BlockedUnlockPickUp", "FourRooms", "LockedRoom", "Unlock", "UnlockPickUp")),
+    *(f"MiniGrid-{kind}-{n}x{n}" for kind in ("DoorKey", "Empty", "EmptyRandom") for n in (5, 6, 8, 16)),
+    *(f"MiniGrid-MemoryS{n}" for n in (8, 16, 32, 64, 128)),
+)
+"""The environments of MiniGrid that xminigrid has, and that have a goal: xminigrid/ID."""
+
+CRAFTAX_VIEWS = ("Classic-Symbolic", "Classic-Pixels")
+"""Craftax-Classic, seen as numbers or as an image: craftax/NAME."""
+
 FRAME_CAP = 108_000
 """A game is truncated after this many frames: half an hour of play at 60 frames a second."""
 
@@ -73,17 +83,26 @@ def find_cue(name: str) -> str:
     return str(int(name))
 
 
-def _find(name: str, games: tuple[str, ...], kind: str) -> str:
-    by_key = {_key(game): game for game in games}
-    if _key(name) in by_key:
-        return by_key[_key(name)]
-    near = [by_key[key] for key in difflib.get_close_matches(_key(name), by_key, n=3, cutoff=0.5)]
+def find_room(name: str) -> str:
+    """The same for `XMINIGRID_ROOMS`, of which MiniGrid- may be left out."""
+    return _find(name, XMINIGRID_ROOMS, "environment of xminigrid", "MiniGrid-")
+
+
+def find_craftax(name: str) -> str:
+    """The same for `CRAFTAX_VIEWS`, where Craftax- and -v1 may be written too."""
+    return _find(re.sub(r"-v1$", "", name), CRAFTAX_VIEWS, "environment of Craftax", "Craftax-")
+
+
+def _find(name: str, games: tuple[str, ...], kind: str, prefix: str = "") -> str:
+    def key_of(text: str) -> str:
+        return re.sub(r"[\s_-]", "", text).lower().removeprefix(prefix.lower().rstrip("-"))
+
+    by_key, key = {key_of(game): game for game in games}, key_of(name)
+    if key in by_key:
+        return by_key[key]
+    near = [by_key[each] for each in difflib.get_close_matches(key, by_key, n=3, cutoff=0.5)]
     hint = f"did you mean {' or '.join(near)}?" if near else f"choose from {', '.join(games)}."
     raise ValueError(f"there is no {kind} {name!r}; {hint}")
-
-
-def _key(name: str) -> str:
-    return re.sub(r"[\s_-]", "", name).lower()
 
 
 def rom_name(game: str) -> str:

@@ -6,8 +6,6 @@ pgx plays four of them by the original's rules, so both are the same there. Seaq
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import jax
@@ -16,6 +14,7 @@ from jaxtyping import Array, Bool, Int, Key
 
 from rgvf.environments.environment import Environment, Step
 from rgvf.environments.game_names import MINATAR_ACTIONS, find_minatar
+from rgvf.environments.libraries import loose_promotion
 from rgvf.environments.pgx_patches import game_module
 from rgvf.environments.seaquest import Seaquest
 
@@ -58,13 +57,13 @@ class PgxMinAtar:
 
     def reset(self, key: Key[Array, ""]) -> tuple[Any, Bool[Array, "10 10 channels"]]:
         """Start a game."""
-        with _loose_promotion():
+        with loose_promotion():
             state = self._game.init(key)
         return state, state.observation
 
     def step(self, state: Any, action: Int[Array, ""], key: Key[Array, ""]) -> tuple[Any, Step]:
         """One step, without pgx's own reset: where an episode ends, the observation is its last."""
-        with _loose_promotion():
+        with loose_promotion():
             state = self._game.step(state, action, key)
         reward = state.rewards[0].astype(jnp.float32)
         return state, Step(state.observation, reward, state.terminated, state.truncated)
@@ -73,10 +72,3 @@ class PgxMinAtar:
 def _check_sticky(sticky: float) -> None:
     if not 0.0 <= sticky <= 1.0:
         raise ValueError(f"sticky must be a probability, not {sticky}")
-
-
-@contextmanager
-def _loose_promotion() -> Iterator[None]:
-    """pgx converts types and ranks on purpose, also where the program that calls it forbids that."""
-    with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
-        yield

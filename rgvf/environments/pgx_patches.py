@@ -7,10 +7,7 @@ module, so pgx itself stays as it is.
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 import jax
@@ -18,40 +15,20 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int
 
 from rgvf.environments.game_names import rom_name
+from rgvf.environments.libraries import ModuleProxy, private_copy
 
 MAX_UNROLLED = 8
 
 
-def game_module(game: str) -> ModuleType:
+def game_module(game: str) -> Any:
     """The module of a game, with its loops replaced."""
-    name = f"rgvf.environments._pgx_{rom_name(game)}"
-    if name not in sys.modules:
-        spec = importlib.util.find_spec(f"pgx.minatar.{rom_name(game)}")
-        assert spec is not None
-        assert spec.origin is not None
-        private = importlib.util.spec_from_file_location(name, spec.origin)
-        assert private is not None
-        assert private.loader is not None
-        module: Any = importlib.util.module_from_spec(private)
-        sys.modules[name] = module
-        private.loader.exec_module(module)
-        module.jax = _ModuleProxy(jax, lax=_ModuleProxy(jax.lax, fori_loop=_fori_loop))
-        if hasattr(module, "lax"):
-            module.lax = module.jax.lax
-        for attribute, replacement in _REPLACED.get(game, {}).items():
-            setattr(module, attribute, replacement)
-    return sys.modules[name]
-
-
-class _ModuleProxy:
-    """A module with some of its names replaced."""
-
-    def __init__(self, module: Any, **replaced: Any) -> None:
-        self._module = module
-        self.__dict__.update(replaced)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._module, name)
+    module = private_copy(f"pgx.minatar.{rom_name(game)}")
+    module.jax = ModuleProxy(jax, lax=ModuleProxy(jax.lax, fori_loop=_fori_loop))
+    if hasattr(module, "lax"):
+        module.lax = module.jax.lax
+    for attribute, replacement in _REPLACED.get(game, {}).items():
+        setattr(module, attribute, replacement)
+    return module
 
 
 def _fori_loop(lower: Any, upper: Any, body: Callable[[Any, Any], Any], state: Any) -> Any:

@@ -16,15 +16,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rgvf.environments.game import Game
 from rgvf.environments.game_names import (
     ATARI_GAMES,
+    CRAFTAX_VIEWS,
     CUE_STEPS,
     DMLAB_LEVELS,
     DOOM_SCENARIOS,
     MINATAR_GAMES,
+    XMINIGRID_ROOMS,
     find_atari,
+    find_craftax,
     find_cue,
     find_dmlab,
     find_doom,
     find_minatar,
+    find_room,
 )
 from rgvf.environments.gym_names import parse_gym_name
 from rgvf.spec import EnvironmentSpec
@@ -108,6 +112,8 @@ SUITES = {
         ),
     ),
     "doom": Suite("doom", "DoomGame", False, "doom", lambda: DOOM_SCENARIOS, find_doom),
+    "xminigrid": Suite("rooms", "Room", True, "xminigrid", lambda: XMINIGRID_ROOMS, find_room),
+    "craftax": Suite("craftax", "Craftax", True, "craftax", lambda: CRAFTAX_VIEWS, find_craftax),
     "gym": Suite("gymnasium", "GymGame", False, "gym", _gymnasium_ids, options=("render",)),
 }
 RULES = {"minatar/Seaquest": 2}
@@ -140,7 +146,8 @@ def _alike(name: str) -> list[str]:
 
 def _key(name: str) -> str:
     """A name without what people write differently: ALE/Breakout-v5 is breakout."""
-    plain = re.sub(r"^(ale|atari|minatar|dmlab|doom|gym)/|(noframeskip|deterministic)?-v\d+$", "", name.lower())
+    suites = "ale|atari|minatar|xminigrid|craftax|dmlab|doom|gym"
+    plain = re.sub(rf"^({suites})/|(noframeskip|deterministic)?-v\d+$", "", name.lower())
     return re.sub(r"[\s_-]", "", plain)
 
 

@@ -2,7 +2,7 @@
 
 from rgvf.runs.config import MAY_CHANGE, WHAT_MAY_CHANGE, RunConfig
 from rgvf.runs.folder import InUseError, RunError, RunFolder
-from rgvf.runs.presets import AUTO, MINATAR_RATES, PRESETS, find_preset, preset
+from rgvf.runs.presets import AUTO, MINATAR_RATES, MINATAR_WIDE_RATES, PRESETS, find_preset, preset
 from rgvf.runs.progress import RunListener, RunProgress
 from rgvf.runs.train import default_folder, resume, train, train_together
 from rgvf.runs.trained_agent import TrainedAgent, load
@@ -11,6 +11,7 @@ __all__ = [
     "AUTO",
     "MAY_CHANGE",
     "MINATAR_RATES",
+    "MINATAR_WIDE_RATES",
     "PRESETS",
     "WHAT_MAY_CHANGE",
     "InUseError",

@@ -32,6 +32,18 @@ MINATAR_RATES = {
 }
 """The best learning rate of each agent on Breakout, by `rgvf study minatar-tuning`: docs/results/minatar.md."""
 
+MINATAR_WIDE_RATES = {
+    "a2c": 8e-3,
+    "rgvf-stop-gradient": 4e-3,
+    "mhvp-stop-gradient": 4e-3,
+    "action-values-stop-gradient": 4e-3,
+    "rgvf+action-values-stop-gradient": 2e-3,
+    "rgvf-action-values-stop-gradient": 4e-3,
+    "rgvf+action-values": 1e-3,
+    "rgvf-action-values": 4e-3,
+}
+"""The best with 512 units on Breakout and Freeway, by `rgvf study minatar-reward`: docs/results/minatar-reward.md."""
+
 
 @dataclass(frozen=True)
 class Preset:
@@ -70,9 +82,23 @@ PRESETS: Mapping[str, Preset] = {
     ),
     "doom": Preset("ViZDoom with the settings of DeepMind Lab: 10 million frames", {**_LAB, "frames": 10_000_000}),
     "minatar": Preset(
-        "MinAtar as in its study",
+        "MinAtar as in its study, and the rooms of xminigrid",
         {"frames": 5_000_000, "hidden": 128, "clip_rewards": 0.0, "learning_rate": 4e-3},
         MINATAR_RATES,
+        by_suite={"xminigrid": {"representation": "gru"}},
+    ),
+    "craftax": Preset(
+        "Craftax as in its study: sizes and learning rates of MinAtar, and a memory",
+        {
+            "frames": 20_000_000,
+            "representation": "gru",
+            "dense": (512,),
+            "memory": 512,
+            "hidden": 512,
+            "clip_rewards": 0.0,
+            "learning_rate": 4e-3,
+        },
+        MINATAR_WIDE_RATES,
     ),
     "small-images": Preset(
         "images below 36×36",
@@ -96,12 +122,10 @@ def choose_preset(env: str, environment: Environment | None = None) -> str:
     suite = canonical_name(env).partition("/")[0]
     if suite in ("atari", "dmlab"):
         return "paper"
-    if suite == "doom":
-        return "doom"
-    if suite in ("minatar", "minatar-pgx"):
+    if suite in ("doom", "craftax", "cue"):
+        return suite
+    if suite in ("minatar", "minatar-pgx", "xminigrid"):
         return "minatar"
-    if suite == "cue":
-        return "cue"
     if suite == "gym" and env.rpartition(":")[2].removeprefix("gym/").startswith(("MiniGrid-", "BabyAI-")):
         return "minigrid"
     spec = find_spec(env, environment)
@@ -133,8 +157,7 @@ def preset(
         env: the environment.
         agent: a2c, or auxiliary tasks, as `AgentConfig` takes them. Those given by name have the preset's settings of
             tasks, too: the scale of random features.
-        name: of the preset: paper, fast, doom, minatar, small-images, vectors, cue or minigrid; "auto": chosen by the
-            environment.
+        name: of the preset: one of `PRESETS`, such as paper or minatar; "auto": chosen by the environment.
         environment: one in JAX that `env` names own/NAME.
         settings: any settings of `RunConfig`, `AgentConfig` and `ActorCriticSettings`, instead of the preset's.
 

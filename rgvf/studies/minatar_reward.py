@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from rgvf.agents import STOPPED
 from rgvf.analysis import show_estimate
 from rgvf.environments import MINATAR_GAMES
-from rgvf.runs import RunConfig
+from rgvf.runs import MINATAR_WIDE_RATES, RunConfig
 from rgvf.settings import require
 from rgvf.studies.base import Claim, Conclusion, Curves, StudyFolder, write_curves
 from rgvf.studies.comparison import Aggregate, ByGame, Comparison, improves, outperforms
@@ -45,16 +45,7 @@ SEARCH: Mapping[str, tuple[str, str, Setting]] = {
     if setting.size == size
 }
 """Game, agent and setting of each variant of the search."""
-TUNED: Mapping[str, Setting] = {
-    "a2c": Setting("wide", 8e-3),
-    "rgvf-stop-gradient": Setting("wide", 4e-3),
-    "mhvp-stop-gradient": Setting("wide", 4e-3),
-    "action-values-stop-gradient": Setting("wide", 4e-3),
-    "rgvf+action-values-stop-gradient": Setting("wide", 2e-3),
-    "rgvf-action-values-stop-gradient": Setting("wide", 4e-3),
-    "rgvf+action-values": Setting("wide", 1e-3),
-    "rgvf-action-values": Setting("wide", 4e-3),
-}
+TUNED: Mapping[str, Setting] = {agent: Setting("wide", MINATAR_WIDE_RATES[agent]) for agent in SEARCHED}
 """The best of the search: docs/results/minatar-reward.md."""
 
 

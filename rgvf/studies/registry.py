@@ -27,6 +27,10 @@ STUDIES = {
         "rgvf.studies.minatar_tuning",
         "MinAtar's Breakout, the search for the learning rates of minatar and minatar-robustness",
     ),
+    "craftax": (
+        "rgvf.studies.craftax",
+        "Craftax-Classic, five agents with the settings of MinAtar: nothing was tuned there",
+    ),
     "atari-49": ("rgvf.studies.atari_49", "49 Atari games, nine agents: the paper's comparison (Figures 7a and 7b)"),
     "atari-ablation": ("rgvf.studies.atari_ablation", "six Atari games, four kinds of random questions (Figure 5)"),
     "atari-robustness": (

@@ -32,6 +32,8 @@ def by_command(*arguments):
         ("gym/FrozenLake-v1", "vectors"),
         ("gym/rgvf/Catch-v0", "small-images"),
         ("gym/minigrid:MiniGrid-Empty-5x5-v0", "minigrid"),
+        ("xminigrid/MemoryS8", "minatar"),
+        ("craftax/Classic-Symbolic", "craftax"),
     ],
 )
 def test_the_environment_chooses_the_preset(env, name):

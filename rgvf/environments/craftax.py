@@ -1,0 +1,104 @@
+"""Craftax-Classic (Matthews et al. 2024) in the compiled program: survive, gather, craft, in a new landscape each time.
+
+The rules are the package's own, without its resets. `tests/environments/test_craftax.py` compares both, step by step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from craftax.craftax_classic.constants import (
+    BLOCK_PIXEL_SIZE_AGENT,
+    BLOCK_PIXEL_SIZE_IMG,
+    Action,
+    load_all_textures_given_size,
+)
+from craftax.craftax_classic.envs.craftax_symbolic_env import CraftaxClassicSymbolicEnvNoAutoReset
+from jaxtyping import Array, Int, Key, Shaped
+from numpy.typing import NDArray
+
+from rgvf.environments.environment import Step
+from rgvf.environments.game_names import find_craftax
+from rgvf.environments.libraries import ModuleProxy, as_arrays, loose_promotion, private_copy
+
+
+class Craftax:
+    """Craftax-Classic: 22 achievements, of which each gives 1 when it is first unlocked; a change of health gives 0.1.
+
+    An episode ends with death, and is truncated after 10,000 steps. Symbolic: 1,345 numbers, the kinds of blocks and
+    creatures in 7×9 cells around the player, then inventory, health and needs, direction, light and sleep. Pixels: the
+    same as an image of 63×63 in bytes.
+
+    Args:
+        name: one of `CRAFTAX_VIEWS`.
+    """
+
+    costly_reset = True
+
+    def __init__(self, name: str) -> None:
+        self.name = find_craftax(name)
+        self.actions: tuple[str, ...] = tuple(action.name.lower().replace("_", "-") for action in Action)
+        self._game: Any = CraftaxClassicSymbolicEnvNoAutoReset()
+        self._params = self._game.default_params
+        self._draw = None if self.name == "Classic-Symbolic" else _renderer(BLOCK_PIXEL_SIZE_AGENT)
+        side = 9 * BLOCK_PIXEL_SIZE_AGENT
+        symbols: tuple[int, ...] = self._game.observation_space(self._params).shape
+        self.observation_shape = symbols if self._draw is None else (side, side, 3)
+
+    def reset(self, key: Key[Array, ""]) -> tuple[Any, Shaped[Array, "*observation"]]:
+        """A new landscape."""
+        with loose_promotion():
+            state = as_arrays(_generator()(key, self._params, self._game.static_env_params))
+            return state, self._observe(state)
+
+    def step(self, state: Any, action: Int[Array, ""], key: Key[Array, ""]) -> tuple[Any, Step]:
+        """One step; where the game is over only because of the time, the episode is truncated."""
+        with loose_promotion():
+            _, state, reward, over, _ = self._game.step_env(key, state, action, self._params)
+            state = as_arrays(state)
+            terminal = self._game.is_terminal(state.replace(timestep=0), self._params)
+            return state, Step(self._observe(state), reward.astype(jnp.float32), terminal, over & ~terminal)
+
+    def render(self, state: Any) -> NDArray[np.uint8]:
+        """What the player sees, larger."""
+        with loose_promotion():
+            return np.asarray(_renderer(BLOCK_PIXEL_SIZE_IMG)(state))
+
+    def _observe(self, state: Any) -> Shaped[Array, "*observation"]:
+        if self._draw is not None:
+            return self._draw(state)
+        return self._game.get_obs(state).astype(jnp.float32)
+
+
+@cache
+def _generator() -> Callable[[Key[Array, ""], Any, Any], Any]:
+    """The package's generator of landscapes.
+
+    Its noise sums over an axis of two numbers. On a CPU, jaxlib 0.10.2 gives wrong sums there for all but the first
+    eight of many landscapes, so the two numbers are added instead.
+    """
+    noise = private_copy("craftax.craftax_classic.util.noise")
+    noise.jnp = ModuleProxy(jnp, sum=lambda pairs, axis: pairs[..., 0] + pairs[..., 1])
+    module = private_copy("craftax.craftax_classic.world_gen")
+    module.generate_fractal_noise_2d = noise.generate_fractal_noise_2d
+    return module.generate_world
+
+
+@cache
+def _renderer(pixels: int) -> Callable[[Any], Array]:
+    """The package's renderer with blocks of so many pixels, in bytes.
+
+    The package keeps textures of all sizes in a file beside its code, which may be read-only, and prints that it does.
+    One size is ready in seconds, so none is kept.
+    """
+    renderer = private_copy("craftax.craftax_classic.renderer")
+    with loose_promotion():
+        textures = load_all_textures_given_size(pixels)
+    renderer.load_all_textures = lambda: {pixels: textures}
+    draw = renderer.make_craftax_pixel_renderer(pixels)
+    return jax.jit(lambda state: jnp.round(draw(state)).clip(0, 255).astype(jnp.uint8))

@@ -1,0 +1,66 @@
+"""Runs in environments of other packages that are part of the compiled program: xminigrid and Craftax."""
+
+import jax
+import numpy as np
+import pytest
+
+import rgvf
+from rgvf.agents import AgentConfig
+from rgvf.loops import ListedSeeds, StackedSeeds, seeds, start
+from rgvf.runs import RunConfig, resume, train
+from rgvf.tasks import ActionValues, RandomQuestions
+from tests.helpers import loop_of, stop_after
+from tests.runs.small_runs import assert_same
+
+pytestmark = pytest.mark.medium
+
+AGENT = AgentConfig([RandomQuestions(depth=2, repeat=2), ActionValues(depth=2, repeat=2)], hidden=8)
+SLOW = pytest.mark.slow
+ENVIRONMENTS = [
+    "xminigrid/MiniGrid-MemoryS8",
+    pytest.param("craftax/Classic-Symbolic", marks=SLOW),
+    pytest.param("craftax/Classic-Pixels", marks=SLOW),
+]
+
+
+def run_of(env, **settings):
+    fields = {"seeds": 2, "frames": 1200, "actors": 4, "steps": 5, "log_every": 200, "checkpoint_every": 400}
+    return RunConfig(env, AGENT, **{**fields, **settings})
+
+
+@pytest.mark.parametrize("env", ENVIRONMENTS)
+def test_a_run_is_resumed_exactly_evaluated_and_recorded(env, tmp_path):
+    config = run_of(env)
+    whole = train(config, tmp_path / "whole", progress=False)
+    assert whole.frames == config.frames
+    path = tmp_path / "stopped"
+    assert train(config, path, progress=False, should_stop=stop_after(2)).frames < config.frames
+    assert resume(path, config, progress=False).frames == config.frames
+    assert_same(tmp_path / "whole", path)
+    agent = rgvf.load(path)
+    returns = rgvf.evaluate(agent, games=2)
+    assert returns.shape == (2,)
+    assert np.isfinite(returns).all()
+    recording = rgvf.record(agent, steps=5)
+    assert recording.screens[0].shape[-1] == 3
+    assert recording.screens[0].dtype == np.uint8
+    assert set(recording.answers) == {"rgvf", "action-values"}
+
+
+@pytest.mark.parametrize("env", ENVIRONMENTS[:2])
+@pytest.mark.parametrize("stacked", [False, True])
+def test_a_seed_of_several_is_what_it_is_alone(monkeypatch, env, stacked):
+    """Environments and keys to the bit; what it learns within 1e-5."""
+    states = []
+    for config, is_stacked in ((run_of(env, seeds=1, seed=1), False), (run_of(env), stacked)):
+        monkeypatch.setattr(seeds, "stacking_is_faster", lambda answer=is_stacked: answer)
+        loop = loop_of(config)
+        assert isinstance(loop.seeds, StackedSeeds if is_stacked else ListedSeeds)
+        state, _ = loop.advance(start(loop), 1)
+        states.append(loop.seeds.unstack(state)[-1])
+    for a, b in zip(*(jax.tree.leaves((state.actors, state.scores)) for state in states), strict=True):
+        if jax.numpy.issubdtype(a.dtype, jax.dtypes.prng_key):
+            a, b = jax.random.key_data(a), jax.random.key_data(b)
+        np.testing.assert_array_equal(a, b)
+    for a, b in zip(*(jax.tree.leaves(state.agent) for state in states), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-5)
