@@ -16,21 +16,17 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from rgvf.accelerate import use_fast_convolutions
+import jax
+import jax.numpy as jnp
 
-use_fast_convolutions()
-
-import jax  # noqa: E402
-import jax.numpy as jnp  # noqa: E402
-
-from rgvf.agents import STOPPED, AgentConfig  # noqa: E402
-from rgvf.environments import MINATAR_GAMES, find_environment, find_spec, step_or_reset  # noqa: E402
-from rgvf.loops import DeviceLoop, JointLoop, start  # noqa: E402
-from rgvf.runs import RunConfig  # noqa: E402
-from rgvf.runs.run import make_loop, prepare  # noqa: E402
-from rgvf.studies import STUDIES, find_study  # noqa: E402
-from rgvf.studies.reward_agents import COMBINATION, ONE_NETWORK, Setting, agent_config  # noqa: E402
-from rgvf.tasks import RandomQuestions  # noqa: E402
+from rgvf.agents import STOPPED, AgentConfig
+from rgvf.environments import MINATAR_GAMES, find_environment, find_spec, step_or_reset
+from rgvf.loops import DeviceLoop, JointLoop, start
+from rgvf.runs import RunConfig
+from rgvf.runs.run import make_loop, prepare
+from rgvf.studies import STUDIES, find_study
+from rgvf.studies.reward_agents import COMBINATION, ONE_NETWORK, Setting, agent_config
+from rgvf.tasks import RandomQuestions
 
 ACTORS, STEPS = 16, 20
 LABELS = {

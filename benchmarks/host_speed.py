@@ -50,9 +50,6 @@ def training_speed(env: str, agent: str, seconds: float, seeds: int = 1) -> tupl
 
 
 def _measure(env: str, agent: str, seconds: float, seeds: int) -> None:
-    from rgvf.accelerate import use_fast_convolutions
-
-    use_fast_convolutions()
     import jax
 
     import rgvf

@@ -23,6 +23,8 @@ Everything is imported when it is first used.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from rgvf.accelerate import set_compiler_flags
+
 if TYPE_CHECKING:
     # The packages are attributes, too.
     from rgvf import agents as agents
@@ -56,6 +58,7 @@ _PACKAGES = {
     "tasks": (),
     "version": ("__version__",),
 }
+set_compiler_flags()
 _HOMES = {name: package for package, names in _PACKAGES.items() for name in names}
 
 __all__ = [

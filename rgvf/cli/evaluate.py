@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import numpy as np
 import tyro
 
-from rgvf.accelerate import use_fast_convolutions
 from rgvf.atomic import remove_temporary_files, write_atomically
 from rgvf.cli.errors import command_errors
 from rgvf.cli.imports import import_modules
@@ -47,7 +46,6 @@ class _Options:
 
 def evaluate(arguments: list[str]) -> None:
     """Run the command."""
-    use_fast_convolutions()
     _, arguments = import_modules(arguments)
     options = parse(_Options, arguments, "rgvf evaluate", description=DESCRIPTION)
     with command_errors():

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import tyro
 
-from rgvf.accelerate import use_fast_convolutions
 from rgvf.cli.errors import command_errors
 from rgvf.cli.imports import import_modules
 from rgvf.cli.parsing import parse
@@ -53,7 +52,6 @@ class _Options:
 
 def record(arguments: list[str]) -> None:
     """Run the command."""
-    use_fast_convolutions()
     _, arguments = import_modules(arguments)
     description = """Make a film of a trained agent: the game, its policy, its value and some of its predictions.
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rgvf.accelerate import use_fast_convolutions
 from rgvf.cli.errors import CommandError, command_errors
 from rgvf.cli.imports import import_modules
 from rgvf.cli.parsing import parse
@@ -22,7 +21,6 @@ To resume a run: rgvf train --resume DIR. With --env, the defaults below are tho
 
 def train(arguments: list[str]) -> None:
     """Run the command."""
-    use_fast_convolutions()
     imports, rest = import_modules(arguments)
     folder, rest = _split_resume(rest)
     if folder is None:
