@@ -161,7 +161,7 @@ def test_what_is_wrong_with_them_is_one_sentence(capsys, tmp_path, monkeypatch, 
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.medium
+@pytest.mark.slow
 def test_a_task_of_the_user_has_options(tmp_path):
     (tmp_path / "mytask.py").write_text(TASK)
     command = ["train", "--import", "mytask", "--env", "gym/CartPole-v1", *TINY, "--out", "run"]
@@ -199,7 +199,7 @@ def test_an_environment_that_fails_at_the_start_prints_one_line(capfd, tmp_path,
     assert "Traceback" not in printed.err
 
 
-@pytest.mark.medium
+@pytest.mark.slow
 def test_a_run_whose_game_hangs_ends_after_a_signal_and_keeps_its_checkpoint(tmp_path):
     command = [sys.executable, "-m", "rgvf.cli", "train", "--env", f"gym/{ODD}:Odd/Hangs-v0", *TINY, "--out", "run"]
     with subprocess.Popen(command, cwd=tmp_path, env=variables(), stderr=subprocess.PIPE, text=True) as process:

@@ -194,7 +194,7 @@ def test_wrong_names():
     assert issubclass(GameError, rgvf.errors.UserError)
 
 
-@pytest.mark.medium
+@pytest.mark.slow
 def test_a_run_that_was_stopped_ends_like_one_that_was_not(tmp_path):
     task = rgvf.tasks.RandomQuestions(depth=1, repeat=2, features=4)
     small: dict[str, Any] = dict(

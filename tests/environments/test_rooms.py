@@ -24,7 +24,13 @@ def one_hot(view):
 
 
 @pytest.mark.loose_promotion
-@pytest.mark.parametrize("name", ["MiniGrid-MemoryS8", "MiniGrid-FourRooms", "MiniGrid-Unlock"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "MiniGrid-MemoryS8",
+        *(pytest.param(f"MiniGrid-{name}", marks=pytest.mark.slow) for name in ("FourRooms", "Unlock")),
+    ],
+)
 def test_rooms_equal_those_of_the_package_step_by_step(name):
     """Twenty rooms side by side, 400 steps; the package is reset by hand, one step after an episode has ended."""
     room, (theirs, params), n = Room(name), make(name), 20

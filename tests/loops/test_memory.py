@@ -84,6 +84,7 @@ def test_a_seed_among_several_is_what_it_is_alone(monkeypatch, config, axis):
         np.testing.assert_allclose(array, alone[name], atol=1e-5, err_msg=name)
 
 
+@pytest.mark.slow
 def test_runs_in_one_program_are_what_they_are_alone(stacked):
     """Agents with memory, of two learning rates, and one without."""
     agents = [AGENT, replace(AGENT, learning_rate=2e-3), replace(AGENT, representation="auto", memory=0)]

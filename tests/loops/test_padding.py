@@ -134,7 +134,12 @@ def updated_by(loops):
             {0},
             marks=pytest.mark.slow,
         ),
-        (RandomQuestions(1, 2, features=4, feature_rms=8.0), RandomQuestions(3, 3, features=7, feature_rms=1.0), {0}),
+        pytest.param(
+            RandomQuestions(1, 2, features=4, feature_rms=8.0),
+            RandomQuestions(3, 3, features=7, feature_rms=1.0),
+            {0},
+            marks=pytest.mark.slow,
+        ),
         pytest.param(MultiHorizonValues(3), MultiHorizonValues(5), {0, 1}, marks=pytest.mark.slow),
     ],
     ids=["random patches", "random linear", "normalised", "not padded"],

@@ -28,6 +28,7 @@ def run_of(env, **settings):
     return RunConfig(env, AGENT, **{**fields, **settings})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("env", ENVIRONMENTS)
 def test_a_run_is_resumed_exactly_evaluated_and_recorded(env, tmp_path):
     config = run_of(env)
@@ -47,6 +48,7 @@ def test_a_run_is_resumed_exactly_evaluated_and_recorded(env, tmp_path):
     assert set(recording.answers) == {"rgvf", "action-values"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("env", ENVIRONMENTS[:2])
 @pytest.mark.parametrize("stacked", [False, True])
 def test_a_seed_of_several_is_what_it_is_alone(monkeypatch, env, stacked):

@@ -31,7 +31,8 @@ def test_what_is_run():
 def test_settings_are_those_of_minatar(agent):
     ours = STUDY.run_config(CraftaxConfig(), f"Classic.{agent}")
     there = ON_MINATAR.run_config(RewardConfig(), f"Breakout.{'rgvf-stop-gradient' if agent == 'rgvf' else agent}")
-    assert dataclasses.replace(there.agent, kernels=(), stop_gradient=ours.agent.stop_gradient) == ours.agent
+    memory = {"representation": "gru", "memory": 512}
+    assert dataclasses.replace(there.agent, kernels=(), stop_gradient=ours.agent.stop_gradient, **memory) == ours.agent
     assert (there.actors, there.steps, there.clip_rewards) == (ours.actors, ours.steps, ours.clip_rewards)
     assert not set(ours.all_seeds) & set(there.all_seeds)
 

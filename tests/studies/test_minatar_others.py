@@ -98,7 +98,7 @@ def test_claims_of_robustness_follow_the_data():
     np.testing.assert_allclose(np.polyfit(values, scores, 1), [2, 50], rtol=0.05)
 
 
-@pytest.mark.medium
+@pytest.mark.slow
 def test_a_small_study_of_robustness(tmp_path):
     tiny = RobustnessConfig(seeds=2, frames=2_000, hidden=8, points=4, checkpoints=1)
     conclusion = run_study(STUDY, tiny, tmp_path, ("features.01", "a2c"))
