@@ -78,7 +78,7 @@ def find_doom(name: str) -> str:
 
 def find_cue(name: str) -> str:
     """The length of the corridor in cue/STEPS, checked."""
-    if not (name.isascii() and name.isdigit() and int(name[:9]) <= MAX_CUE_STEPS):
+    if not (name.isascii() and name.isdigit() and len(name) <= 9 and int(name) <= MAX_CUE_STEPS):
         raise ValueError(f"cue/STEPS needs a whole number of steps from 0 to {MAX_CUE_STEPS:,}, not {name!r}")
     return str(int(name))
 

@@ -16,6 +16,10 @@ def cache_folder() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "rgvf" / "dmlab"
 
 
+SPARE = 2 * 2**30
+"""Bytes of the disk that are left to others: to checkpoints, first of all."""
+
+
 class LevelCache:
     """What `deepmind_lab.Lab` takes as `level_cache`: it is given each map that was compiled, and has it when it is
     needed again.
@@ -41,9 +45,11 @@ class LevelCache:
             return False
 
     def write(self, key: str, pk3_path: str) -> None:
-        """Keep a map that was just compiled."""
+        """Keep a map that was just compiled, unless the disk is nearly full."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
+            if shutil.disk_usage(self.folder).free < SPARE:
+                return
             write_atomically(self._file(key), Path(pk3_path).read_bytes())
         except OSError:
             return

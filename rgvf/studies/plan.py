@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -57,7 +58,9 @@ class Plan(NamedTuple):
         return sum(kind.frames for kind in self.kinds)
 
     def hours(self, machines: int = 1) -> float:
-        """On so many machines like this one: no batch is shorter than it is alone."""
+        """On so many machines like this one: no batch is shorter than it is alone. NaN where one was not measured."""
+        if not all(kind.rate for kind in self.kinds):
+            return math.nan
         longest = max((kind.hours / kind.batches for kind in self.kinds), default=0.0)
         return max(longest, sum(kind.hours for kind in self.kinds) / (self.parallel * machines))
 

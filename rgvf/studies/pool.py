@@ -202,11 +202,13 @@ def run_in_processes(
         retry_failed: also those that have failed before.
         imports: modules that each process imports first.
     """
-    failed = [] if retry_failed else failed_variants(folder, variants)
-    if failed:
+    failed = failed_variants(folder, variants)
+    if failed and not retry_failed:
         listener.warn(f"{len(failed)} failed before and will not run again without --retry-failed: {', '.join(failed)}")
     leave_memory()
     batches = list(study.batches([variant for variant in variants if variant not in failed]))
+    if retry_failed:  # one by one: then a variant that fails again takes no other one with it
+        batches += [(variant, (variant,)) for variant in failed]
     if not batches:
         return
     began = time.monotonic()

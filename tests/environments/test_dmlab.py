@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -184,6 +185,15 @@ def test_the_cache_says_yes_only_where_the_whole_file_is_there(tmp_path):
     blocked = LevelCache(source / "below a file")
     blocked.write("key", str(source))
     assert not blocked.fetch("key", str(target))
+
+
+def test_no_map_is_kept_on_a_disk_that_is_nearly_full(tmp_path, monkeypatch):
+    source, target = tmp_path / "source.pk3", tmp_path / "target.pk3"
+    source.write_bytes(b"a map")
+    cache = LevelCache(tmp_path / "cache")
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=2**30))
+    cache.write("key", str(source))
+    assert not cache.fetch("key", str(target))
 
 
 MANY_WRITE = """

@@ -165,6 +165,7 @@ def test_hours_are_frames_over_rates_over_what_runs_at_once():
     assert plan.hours() == pytest.approx((10 + 2) / 4)
     assert plan.hours(machines=2) == pytest.approx(2)  # no batch is shorter than it is alone
     assert np.isnan(Plan([Kind("a", 1, 1, 1, 0.0)], 1, 0).hours())
+    assert np.isnan(Plan([Kind("a", 1, 1, 3600, 1.0), Kind("b", 1, 1, 1, 0.0)], 1, 0).hours())
 
 
 def test_a_plan_leaves_out_what_has_failed_unless_it_is_to_be_run_again(tmp_path):

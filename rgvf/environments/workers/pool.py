@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import os
 import select
 import subprocess
@@ -59,7 +60,7 @@ class Workers:
         processes: how many; if None one for each core, or one for each game where games need it; never more than games.
         groups: how many contiguous parts to divide the games into.
         imports: modules that each process imports first; they may register environments.
-        patience: seconds to wait for a worker; one that has not replied by then counts as hanging.
+        patience: seconds to wait for a worker on a core of its own; one that has not replied by then counts as hanging.
         options: of the environment, such as sticky.
     """
 
@@ -73,7 +74,7 @@ class Workers:
         patience: float = 600.0,
         **options: Any,
     ) -> None:
-        self.n, self._patience = len(seeds), patience
+        self.n = len(seeds)
         if self.n == 0:
             raise ValueError("seeds must name at least one game")
         if not 1 <= groups <= min(self.n, _MAX_GROUPS):
@@ -87,6 +88,8 @@ class Workers:
         if self._needs.alone and processes is not None and processes < self.n:
             raise ValueError(f"each game of {name} needs a process of its own: {self.n}, not {processes}")
         self.processes = self.n if self._needs.alone else min(processes or available_cores(), self.n)
+        crowd = math.ceil(self.processes / available_cores())  # so many take turns on a core
+        self._patience, self._reset_seconds = patience * crowd, self._needs.reset_seconds * crowd
         bounds = [self.n * group // groups for group in range(groups + 1)]
         self.groups = tuple(slice(*pair) for pair in itertools.pairwise(bounds))
         self._busy = [False] * groups
@@ -178,7 +181,7 @@ class Workers:
             if replied:
                 return replied
             waited, since_stop = time.monotonic() - began, seconds_since_stop()
-            if waited > self._patience or min(waited, since_stop or 0.0) > self._needs.reset_seconds:
+            if waited > self._patience or min(waited, since_stop or 0.0) > self._reset_seconds:
                 self.close()
                 raise WorkerError(f"a worker process hangs: it has not replied for {waited:.0f} s")
 

@@ -161,7 +161,7 @@ def serve(connection: Connection, memory: int) -> None:
 
 
 def _end_with(learner: int) -> None:
-    """End this process and engines of its games some seconds after the learner's, even while a game hangs."""
+    """End this process and engines of its games some seconds after the learner's, also while a game hangs in Python."""
     while os.getppid() == learner:
         time.sleep(1.0)
     time.sleep(2.0)  # a game that does not hang is closed meanwhile
