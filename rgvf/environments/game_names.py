@@ -100,7 +100,8 @@ def _find(name: str, games: tuple[str, ...], kind: str, prefix: str = "") -> str
     by_key, key = {key_of(game): game for game in games}, key_of(name)
     if key in by_key:
         return by_key[key]
-    near = [by_key[each] for each in difflib.get_close_matches(key, by_key, n=3, cutoff=0.6)]
+    alike = [difflib.get_close_matches(key, by_key, n=3, cutoff=each) for each in (0.6, 0.5)]
+    near = [by_key[each] for each in alike[0] or alike[1]]
     hint = f"did you mean {' or '.join(near)}?" if near else f"choose from {', '.join(games)}."
     raise ValueError(f"there is no {kind} {name!r}; {hint}")
 

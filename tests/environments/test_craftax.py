@@ -109,6 +109,7 @@ def test_landscapes_are_the_same_one_by_one_and_many_at_once():
     np.testing.assert_array_equal(many, [alone(key) for key in keys])
 
 
+@pytest.mark.slow
 def test_pixels_are_those_of_the_package_as_bytes(played, monkeypatch):
     textures = {7: constants.load_all_textures_given_size(7)}
     monkeypatch.setattr(renderer, "load_all_textures", lambda: textures)
