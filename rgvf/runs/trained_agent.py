@@ -147,7 +147,7 @@ class TrainedAgent:
         games = array.shape[: array.ndim - len(self.spec.observation_shape)]
         n = games or (1,)
         if memory.last_action is not None and memory.last_action.shape != n:
-            raise ValueError(f"the memory is of {len(memory.last_action)} games, the observations are of {n[0]}")
+            raise ValueError(f"the memory is of {len(memory.last_action)} games, the observations are of {n}")
         scaled = self.config.rewards(np.asarray(reward, np.float32))
         rewards, firsts = (jnp.array(np.broadcast_to(each, n)) for each in (scaled, np.asarray(first, bool)))
         percept = memory._replace(last_reward=rewards).percept(array if games else array[None], firsts)
