@@ -38,10 +38,11 @@ def test_catch_is_solved(tmp_path, task, stop_gradient):
     assert trained.frames >= config.frames
     lines = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
     assert lines[0]["return"] < RANDOM + 0.5
-    assert lines[-1]["return"] > SOLVED
+    # The last 50,000 frames: at this learning rate one update can spoil the policy for a moment.
+    assert np.mean([line["return"] for line in lines if line["frames"] > 100_000]) > SOLVED
     caught = evaluate(load(tmp_path / "run"), games=200, greedy=True, processes=2)
     assert len(caught) == 200
-    # Not the same bar: at this learning rate one update can spoil the policy for a moment, and this is one moment.
+    # Not the same bar, for the same reason: this is one moment.
     assert np.mean(caught) > RANDOM + 1.5
 
 
