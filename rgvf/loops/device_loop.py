@@ -137,7 +137,7 @@ class DeviceLoop:
         """A segment of experience to learn from, and the key of the update. The agent stays as it is."""
         rollout_key, update_key, key = jax.random.split(state.key, 3)
         actors, trajectory, over = self.rollout(state.agent, state.actors, rollout_key)
-        scores = state.scores.add(trajectory.reward, over)
+        scores = state.scores.add(trajectory.reward, trajectory.valid, over)
         trajectory = trajectory._replace(reward=self.rewards(trajectory.reward))
         return DeviceState(state.agent, actors, scores, key), trajectory, update_key
 

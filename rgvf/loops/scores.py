@@ -33,16 +33,17 @@ class Scores(NamedTuple):
         counts = jnp.zeros(environments, jnp.int32), jnp.zeros(MAX_SCORES, jnp.int32)
         return cls(jnp.zeros(environments), counts[0], jnp.zeros(MAX_SCORES), counts[1], jnp.int32(0))
 
-    def add(self, reward: Float[Array, "T B"], over: Bool[Array, "T B"]) -> Scores:
-        """Add a segment; `over` says which steps ended a game."""
+    def add(self, reward: Float[Array, "T B"], valid: Bool[Array, "T B"], over: Bool[Array, "T B"]) -> Scores:
+        """Add a segment; `over` says which steps ended a game. Steps that are not `valid` belong to none."""
 
         def one_step(
-            running: tuple[Float[Array, " B"], Int[Array, " B"]], step: tuple[Float[Array, " B"], Bool[Array, " B"]]
+            running: tuple[Float[Array, " B"], Int[Array, " B"]], step: tuple[Array, Array, Array]
         ) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-            total, length = running[0] + step[0], running[1] + 1
-            return (jnp.where(step[1], 0.0, total), jnp.where(step[1], 0, length)), (total, length)
+            reward, valid, over = step
+            total, length = running[0] + reward, running[1] + valid.astype(jnp.int32)
+            return (jnp.where(over, 0.0, total), jnp.where(over, 0, length)), (total, length)
 
-        (running, steps), (totals, lengths) = jax.lax.scan(one_step, (self.running, self.steps), (reward, over))
+        (running, steps), (totals, lengths) = jax.lax.scan(one_step, (self.running, self.steps), (reward, valid, over))
         number = self.games + jnp.cumsum(over.reshape(-1)) - 1
         games = self.games + jnp.sum(over)
         kept = over.reshape(-1) & (number >= games - MAX_SCORES)  # only the last, so that no place is written twice

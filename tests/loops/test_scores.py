@@ -12,11 +12,12 @@ def test_scores_are_kept_in_order_however_many_games_end_at_once():
     for often in (0.05, 0.9, 0.2, 0.0, 1.0):
         reward = rng.integers(-3, 9, size=(40, 7)).astype(np.float32)
         over = rng.random((40, 7)) < often
-        scores = jax.jit(Scores.add)(scores, jnp.asarray(reward), jnp.asarray(over))
+        valid = rng.random((40, 7)) < 0.8
+        scores = jax.jit(Scores.add)(scores, jnp.asarray(reward), jnp.asarray(valid), jnp.asarray(over))
         new = []
         for t in range(40):
             running += reward[t]
-            steps += 1
+            steps += valid[t]
             new += [(float(running[b]), int(steps[b])) for b in range(7) if over[t, b]]
             running[over[t]] = 0
             steps[over[t]] = 0
