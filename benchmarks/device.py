@@ -69,9 +69,14 @@ def environment_speed(env: str, n: int, seconds: float) -> float:
 
 
 def agent_of(env: str, label: str, setting: Setting, representation: str) -> AgentConfig:
-    """An agent of `rgvf study minatar-reward`; where the network is another one than there, it has its own kernels."""
-    agent = dataclasses.replace(agent_config(label, setting), representation=representation)
-    return agent if find_spec(env).is_small_image else dataclasses.replace(agent, kernels=())
+    """An agent of `rgvf study minatar-reward`.
+
+    Where the network is another one than there, it has its own kernels; a memory is as large as the layer before it.
+    """
+    agent = agent_config(label, setting)
+    kernels = agent.kernels if find_spec(env).is_small_image else ()
+    memory = agent.dense[-1] if representation == "gru" else 0
+    return dataclasses.replace(agent, representation=representation, kernels=kernels, memory=memory)
 
 
 def studied_agents(env: str, seeds: int) -> list[AgentConfig]:

@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rgvf.environments.environment import Environment, environment_spec, step_or_reset
-from rgvf.environments.game import TimeStep
+from rgvf.environments.game import Game
+from rgvf.environments.one_game import OneGame, WorkerGame
+from rgvf.environments.registry import find_environment, make_game, takes_option, worker_needs
 from rgvf.environments.workers.memory import TimeSteps
 from rgvf.seeding import Purpose, key_for
 
@@ -92,26 +94,12 @@ class DeviceGames:
         self.close()
 
 
-class DeviceGame:
-    """One such game, with the interface of a `Game` as far as a film needs it."""
+class DeviceGame(OneGame):
+    """One such game."""
 
     def __init__(self, environment: Environment, seed: int) -> None:
         self._environment = environment
         self._games = DeviceGames(environment, [seed])
-        self.spec = self._games.spec
-
-    def reset(self) -> TimeStep:
-        """Start the game."""
-        return self._only(self._games.reset())
-
-    def step(self, action: int) -> TimeStep:
-        """Take an action."""
-        self._games.send(np.array([action]))
-        return self._only(self._games.receive())
-
-    def _only(self, steps: TimeSteps) -> TimeStep:
-        self.current = TimeStep(steps.observation[0], *(array[0].item() for array in steps[1:]))
-        return self.current
 
     def save(self) -> SavedGames:
         """The state of the game, to be restored by `DeviceGames`."""
@@ -123,7 +111,7 @@ class DeviceGame:
         if draw is not None:
             state, _ = self._games.save()
             return draw(jax.tree.map(lambda leaf: leaf[0], state))
-        observation = np.asarray(self.current.observation, np.float32)
+        observation = np.asarray(self.newest.observation, np.float32)
         if observation.ndim != 3:
             observation = observation.reshape(1, -1, 1)
         image = np.zeros((*observation.shape[:2], 3), np.float32)
@@ -132,9 +120,17 @@ class DeviceGame:
             image = np.where(value > 0, value * _COLOURS[channel % len(_COLOURS)], image)
         return image.clip(0, 255).astype(np.uint8).repeat(16, axis=0).repeat(16, axis=1)
 
-    def close(self) -> None:
-        """Nothing but memory is held."""
-        self._games.close()
+
+def game_to_film(
+    name: str, seed: int, given: Environment | None = None, **options: Any
+) -> Game | WorkerGame | DeviceGame:
+    """The game of this name, with what it needs to be drawn. An engine that may end its process gets another one."""
+    environment = find_environment(name, given, **options)
+    if environment is not None:
+        return DeviceGame(environment, seed)
+    if takes_option(name, "render"):
+        options["render"] = True
+    return (WorkerGame if worker_needs(name).alone else make_game)(name, seed, **options)
 
 
 def _time_steps(

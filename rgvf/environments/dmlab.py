@@ -133,6 +133,8 @@ def _hint(message: str) -> str:
     """What to do about an error of the engine."""
     if "Level not found" in message:
         return f". Its levels lie in {FOLDER}: was it built without them?"
-    if "renderer" in message.lower():
-        return f". Choose another one: {RENDERER}=software (or hardware, with a GPU)"
+    if "Failed to connect RL API" in message:
+        other = "software" if renderer() == "hardware" else "hardware"
+        what = "its renderer was not built, or a graphics library is missing; the lines above say which"
+        return f". Perhaps {what}. {RENDERER}={other} chooses the other renderer"
     return ""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
 from pathlib import Path
 
-from rgvf.atomic import write_atomically
+from rgvf.atomic import remove_temporary_files, write_atomically
 
 
 def cache_folder() -> Path:
@@ -30,6 +31,8 @@ class LevelCache:
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = cache_folder() if folder is None else folder
+        with contextlib.suppress(OSError):
+            remove_temporary_files(self.folder)
 
     def fetch(self, key: str, pk3_path: str) -> bool:
         """Copy the map of this key to `pk3_path`. False where there is none, or it cannot be copied whole.

@@ -107,8 +107,8 @@ SUITES = {
             alone=True,
             is_loud=True,
             reset_seconds=60.0,
-            when_lost="DeepMind Lab ends its process where a map is missing or memory is short; the same command with "
-            "--resume continues the run",
+            when_lost="DeepMind Lab ends its process where a map is missing, memory is short, or its renderer does not "
+            "start",
         ),
     ),
     "doom": Suite("doom", "DoomGame", False, "doom", lambda: DOOM_SCENARIOS, find_doom),

@@ -9,9 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from rgvf.environments import find_environment, make_game
-from rgvf.environments.device_games import DeviceGame
-from rgvf.environments.registry import takes_option
+from rgvf.environments.device_games import game_to_film
 from rgvf.evaluation.evaluate import sticky_option
 from rgvf.evaluation.frame_stack import FrameStack
 from rgvf.evaluation.play_out import SavedGame, sample
@@ -68,11 +66,7 @@ def record(
     """
     if steps < 1:
         raise ValueError(f"steps must be at least 1, not {steps}")
-    options = sticky_option(agent, sticky)
-    environment = find_environment(agent.config.env, agent.environment, **options)
-    if takes_option(agent.config.env, "render"):
-        options["render"] = True
-    game = make_game(agent.config.env, seed, **options) if environment is None else DeviceGame(environment, seed)
+    game = game_to_film(agent.config.env, seed, agent.environment, **sticky_option(agent, sticky))
     frames, memory = FrameStack(agent.spec, 1), agent.begin()
     rng = None if greedy else np.random.default_rng([seed, int(Purpose.RECORDING)])
     saved: list[SavedGame] = []

@@ -6,6 +6,7 @@ import itertools
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 
 import rgvf
-from rgvf.environments import DMLAB_LEVELS, find_spec, make_game, registry
+from rgvf.environments import DMLAB_LEVELS, find_spec, make_game
 from rgvf.environments.game import GameError
 from rgvf.environments.level_cache import LevelCache
 from rgvf.environments.registry import SUITES
@@ -44,8 +45,11 @@ ACTIONS = {  # look right, look down, strafe right, forward, fire, jump, crouch
 NOTHING = ((0,) * 7, 4)
 
 
+MODULES = ("deepmind_lab", "rgvf.environments.dmlab")
+
+
 def forget(monkeypatch):
-    for module in ("deepmind_lab", "rgvf.environments.dmlab"):
+    for module in MODULES:
         monkeypatch.delitem(sys.modules, module, raising=False)
 
 
@@ -65,7 +69,8 @@ def lab(monkeypatch, cache):
     import deepmind_lab  # pyright: ignore[reportMissingImports]
 
     yield deepmind_lab.Lab
-    forget(monkeypatch)
+    for module in MODULES:  # not by monkeypatch, which would bring them back
+        sys.modules.pop(module, None)
 
 
 def play_to_the_end(game, action=0):
@@ -198,6 +203,7 @@ def test_no_map_is_kept_on_a_disk_that_is_nearly_full(tmp_path, monkeypatch):
 
 MANY_WRITE = """
 import sys
+import time
 from pathlib import Path
 from typing import Any
 from rgvf.environments.level_cache import LevelCache
@@ -227,22 +233,25 @@ def test_what_is_wrong_is_said_in_a_sentence(lab, monkeypatch):
         find_spec(MAZE)
 
 
-@pytest.mark.parametrize(
-    ("engine_says", "hint"),
-    [
-        ('Failed to set renderer must be "hardware" or "software" actual "hardware"!', "RGVF_DMLAB_RENDERER=software"),
-        ("Failed to init environment - \"Level not found: Failed to open file 'x.lua'\"", "was it built without them"),
-    ],
-)
-def test_an_engine_that_does_not_start(lab, monkeypatch, engine_says, hint):
+def test_an_engine_without_its_levels(lab, monkeypatch):
     def fail(*arguments, **named):
-        raise RuntimeError(engine_says)
+        raise RuntimeError("Failed to init environment - \"Level not found: Failed to open file 'x.lua'\"")
 
     monkeypatch.setattr(lab, "__init__", fail)
-    with pytest.raises(GameError) as raised:
+    with pytest.raises(GameError, match=r"Failed to init environment.*was it built without them\?"):
         make_game(MAZE, 0).reset()
-    assert engine_says in str(raised.value)
-    assert hint in str(raised.value)
+
+
+@pytest.mark.parametrize(("chosen", "other"), [("software", "hardware"), ("hardware", "software")])
+def test_a_renderer_that_was_not_built(lab, monkeypatch, chosen, other):
+    monkeypatch.setenv("STANDIN_LACKS", chosen)
+    monkeypatch.setenv("RGVF_DMLAB_RENDERER", chosen)
+    message = f"with the {chosen} renderer.*RL API.*was not built.*RGVF_DMLAB_RENDERER={other} chooses"
+    with Workers(MAZE, [0]) as workers, pytest.raises(WorkerError, match=message):
+        workers.reset()
+    monkeypatch.setenv("RGVF_DMLAB_RENDERER", other)
+    with Workers(MAZE, [0]) as workers:
+        assert workers.reset().first.all()
 
 
 @pytest.mark.skipif(HAS_REAL, reason="DeepMind Lab is installed")
@@ -277,21 +286,23 @@ def test_slow_resets_are_no_reason_to_give_up_when_a_run_is_stopped(lab, monkeyp
     monkeypatch.setenv("STANDIN_COMPILE_SECONDS", "3")
     with Workers(MAZE, [0]) as workers:
         assert workers.reset().first.all()
-    short = dataclasses.replace(SUITES["dmlab"], worker=SUITES["dmlab"].worker._replace(reset_seconds=1.0))
-    monkeypatch.setitem(registry.SUITES, "dmlab", short)
-    with Workers(MAZE, [1]) as workers, pytest.raises(WorkerError, match="a worker process hangs"):
-        workers.reset()
+    with Workers(MAZE, [1]) as workers:
+        monkeypatch.setattr(workers, "_reset_seconds", 1.0)
+        with pytest.raises(WorkerError, match="a worker process hangs"):
+            workers.reset()
 
 
 TINY = rgvf.tasks.RandomQuestions(depth=1, repeat=2, features=4)
 
 
+SMALL: dict[str, Any] = dict(
+    frames=800, actors=2, steps=5, hidden=8, kernels=(2, 2, 2), dense=(8,), memory=8, keep_checkpoints=100
+)
+
+
 @pytest.mark.medium
-def test_a_run_is_resumed_with_everything_but_its_episodes(lab, tmp_path):
-    settings: dict[str, Any] = dict(
-        actors=2, steps=5, hidden=8, kernels=(2, 2, 2), dense=(8,), memory=8, keep_checkpoints=100
-    )
-    config = rgvf.preset(MAZE, TINY, frames=800, **settings)
+def test_a_run_is_resumed_with_everything_but_its_episodes(lab, tmp_path, monkeypatch, capfd):
+    config = rgvf.preset(MAZE, TINY, **SMALL)
     agent = rgvf.train(config, tmp_path / "run", progress=False)
     more = rgvf.resume(tmp_path / "run", dataclasses.replace(config, frames=1600), progress=False)
     assert (agent.frames, more.frames) == (800, 1600)
@@ -302,6 +313,11 @@ def test_a_run_is_resumed_with_everything_but_its_episodes(lab, tmp_path):
     recording = rgvf.evaluation.record(more, steps=3, save=True)
     with pytest.raises(ValueError, match="a saved game of dmlab/explore_goal_locations_small cannot be continued"):
         rgvf.evaluation.play_out(more, recording.saved, "rgvf", [0])
+    assert recording.screens[0].shape == (72, 96, 3)
+    assert "loading a map" not in capfd.readouterr().out  # the engine is in a process of its own
+    monkeypatch.setenv("STANDIN_DIES_AT", "40")
+    with pytest.raises(WorkerError, match="ended with status 1. DeepMind Lab ends its process"):
+        rgvf.evaluation.record(more, steps=60)
 
 
 @pytest.mark.slow
@@ -329,4 +345,31 @@ def test_the_real_engine(name, cache):
         saved = workers.save()
     with Workers(name, [5, 6]) as workers:
         assert workers.restore(saved).first.all()
-    assert any(cache.iterdir())
+    maps = sorted(cache.iterdir())
+    began = time.monotonic()
+    with Workers(name, [0, 1]) as workers:  # the maps of the first episodes again
+        workers.reset()
+        assert time.monotonic() - began < 5.0
+        assert sorted(cache.iterdir()) == maps
+        assert workers.reset().first.all()  # a second reset of the same engines
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not HAS_REAL, reason="DeepMind Lab is not installed")
+def test_a_run_with_the_real_engine(cache, tmp_path):
+    config = rgvf.preset(MAZE, TINY, **SMALL)
+    rgvf.train(config, tmp_path / "run", progress=False)
+    agent = rgvf.resume(tmp_path / "run", dataclasses.replace(config, frames=1600), progress=False)
+    assert agent.frames == 1600
+    assert len(rgvf.evaluate(agent, games=1)) == 1
+    assert len(rgvf.evaluation.record(agent, steps=3).screens) == 3
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not HAS_REAL, reason="DeepMind Lab is not installed")
+def test_what_the_real_engine_says_of_a_level_that_it_lacks(cache, monkeypatch):
+    from rgvf.environments import dmlab
+
+    monkeypatch.setattr(dmlab, "FOLDER", "contributed/nowhere")
+    with pytest.raises(GameError, match="was it built without them"):
+        dmlab.LabGame("explore_goal_locations_small", 0).reset()

@@ -101,9 +101,8 @@ def test_the_step_after_an_end_is_a_reset_step_and_not_valid(truncates):
 def test_reset_steps_belong_to_no_game():
     loop = tabular_loop(Corridor(3), CELLS, [], actors=2, steps=9)
     state, progress = loop.advance(start(loop), 3)
-    assert int(state[0].scores.games) == 2 * 7  # 27 steps: four for each game, and the last three have no reset step
-    assert progress.games == [14]
-    assert set(state[0].scores.newest(14)) == {(3.0, 3)}
+    assert progress.games == [2 * 7]  # 27 steps: four for each game, and the last one needs no reset step
+    assert set(loop.scores(state)[0].newest(14)) == {(3.0, 3)}
 
 
 def learn(environment, views, network, feature, rate, updates, actors=8, steps=8):

@@ -2,7 +2,7 @@
 
 What it shows is made up. Environment variables, which worker processes inherit, make it short, slow or mortal:
 STANDIN_FRAMES (frames of an episode), STANDIN_COMPILE_SECONDS (of a map that is not cached), STANDIN_DIES_AT (a step
-that ends the process).
+that ends the process), STANDIN_LACKS (a renderer that was not built).
 """
 
 from __future__ import annotations
@@ -45,6 +45,8 @@ class Lab:
         level_cache: Any = None,
         temp_folder: str | None = None,
     ) -> None:
+        if os.environ.get("STANDIN_LACKS") == renderer:
+            raise RuntimeError("Failed to connect RL API")
         if renderer not in ("software", "hardware"):
             raise RuntimeError(f'Failed to set renderer must be "hardware" or "software" actual "{renderer}"!')
         self._size = {"width": 320, "height": 240}
@@ -105,12 +107,12 @@ class Lab:
         """Hold an action for some frames. The reward is 1 for each frame of walking forward."""
         if not isinstance(action, np.ndarray):
             raise TypeError("action must be a numpy array")
-        if action.dtype != np.intc or not action.flags.c_contiguous:
-            raise ValueError("action must have dtype np.intc")
-        if action.shape != (7,):
-            raise ValueError("action must have shape (7)")
         if not self._running:
             raise RuntimeError("Environment in wrong status to advance.")
+        if action.shape != (7,):
+            raise ValueError("action must have shape (7)")
+        if action.dtype != np.intc or not action.flags.c_contiguous:
+            raise ValueError("action must have dtype np.intc")
         self._steps += 1
         if self._steps == self._dies_at:
             os._exit(1)
