@@ -1,7 +1,8 @@
 """What the pages of the documentation say to type works.
 
-Every block of Python or shell on a page is run, in order, in one folder. A block of Python that begins with the name of
-a file, `# mine.py`, is that file. A comment before a block says what is different about it:
+Every block of Python or shell on a page is run, in order, in one folder; the commands on pages of results are only
+parsed. A block of Python that begins with the name of a file, `# mine.py`, is that file. A comment before a block says
+what is different about it:
 
     <!-- test: skip -->            it is not run: it installs rgvf
     <!-- test: parse -->           its commands are parsed and checked, but train nothing
@@ -14,6 +15,8 @@ import json
 import math
 import re
 import shlex
+import shutil
+import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,9 +29,10 @@ import rgvf
 from rgvf.cli import main
 from rgvf.cli.options import config_of, option_type
 from rgvf.cli.parsing import parse
+from rgvf.cli.study import study_options
 from rgvf.features import KINDS
 from rgvf.networks import REPRESENTATIONS
-from rgvf.studies import STUDIES
+from rgvf.studies import STUDIES, find_study
 from rgvf.tasks import TASKS
 
 ROOT = Path(__file__).parent.parent
@@ -102,6 +106,30 @@ def test_the_tests_see_every_page():
             assert not mark or mark in ("skip", "parse") or mark.startswith(("--", "needs ")), f"{page}: {mark}"
             if language == "python":
                 ast.parse(text)
+
+
+RESULTS = sorted(str(path.relative_to(DOCS)) for path in (DOCS / "results").glob("*.md"))
+SHELL = 'rgvf() { printf "%s\\0" "$@"; printf "\\n"; }; python() { :; }\n'
+"""Functions that print the arguments of each command instead of running it."""
+
+
+@pytest.mark.parametrize("page", RESULTS)
+def test_the_commands_of_the_results_are_commands(page):
+    """They are parsed and checked, with all their loops and variables, and train nothing."""
+    texts = [text for mark, language, text in blocks(page) if language == "sh" and mark != "skip"]
+    bash = subprocess.run(
+        [shutil.which("bash") or "bash", "-c", SHELL + "\n".join(texts)],
+        capture_output=True,
+        env={"PATH": ""},
+        text=True,
+    )
+    assert bash.stderr == ""
+    for line in bash.stdout.split("\0\n")[:-1]:
+        command, *words = line.split("\0")
+        if command == "study":
+            study_options(find_study(words[0]), words[1:])
+        elif command == "train" and "--resume" not in words:
+            config_of(parse(option_type(), words, "rgvf train"))
 
 
 def test_what_the_pages_print(folder, capsys):
