@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -145,7 +145,7 @@ def find_preset(env: str, name: str = AUTO, environment: Environment | None = No
 
 def preset(
     env: str,
-    agent: str | TaskSettings | list[str | TaskSettings] = "rgvf",
+    agent: str | TaskSettings | Sequence[str | TaskSettings] = "rgvf",
     name: str = AUTO,
     *,
     environment: Environment | None = None,
@@ -175,7 +175,7 @@ def preset(
     if wrong:
         raise ValueError(_no_setting(min(wrong), values, set.union(*names.values()), plain))
     run, own, critic = ({each: values[each] for each in mine & values.keys()} for mine in names.values())
-    tasks = [task for each in (agent if isinstance(agent, list) else [agent]) for task in _tasks(each, env)]
+    tasks = [task for each in (agent if isinstance(agent, list | tuple) else [agent]) for task in _tasks(each, env)]
     return RunConfig(env, AgentConfig(tasks, actor_critic=ActorCriticSettings(**critic), **own), **run)
 
 
