@@ -205,7 +205,7 @@ def load(
         template = jax.eval_shape(learner.init, jax.random.key(0))  # shapes only: nothing is compiled
         prefix = f".agent[{seeds.index(seed)}]"
         mine = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-        agent = fill(template, mine)
-    except ValueError as error:
+        agent, frames = fill(template, mine), facts["frames"]
+    except (ValueError, KeyError) as error:
         raise RunError(f"the checkpoint of {path} does not fit its configuration: {error}") from None
-    return TrainedAgent(config, spec, seed, agent, facts["frames"], networks[seed], environment)
+    return TrainedAgent(config, spec, seed, agent, frames, networks[seed], environment)
