@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from rgvf.agents import AgentConfig
 from rgvf.environments import Environment, find_spec
-from rgvf.environments.registry import canonical_name
+from rgvf.environments.registry import canonical_name, own_name
 from rgvf.messages import suggestion, unknown
 from rgvf.runs.config import RunConfig
 from rgvf.tasks import TASKS, ActorCriticSettings, TaskSettings
@@ -144,27 +144,26 @@ def find_preset(env: str, name: str = AUTO, environment: Environment | None = No
 
 
 def preset(
-    env: str,
+    env: str | Environment,
     agent: str | TaskSettings | Sequence[str | TaskSettings] = "rgvf",
     name: str = AUTO,
-    *,
-    environment: Environment | None = None,
     **settings: Any,
 ) -> RunConfig:
     """The configuration of a run by a preset.
 
     Args:
-        env: the environment.
+        env: the environment: its name, or an object in JAX, which is named own/CLASS.
         agent: a2c, or auxiliary tasks, as `AgentConfig` takes them. Those given by name have the preset's settings of
             tasks, too: the scale of random features.
         name: of the preset: one of `PRESETS`, such as paper or minatar; "auto": chosen by the environment.
-        environment: one in JAX that `env` names own/NAME.
         settings: any settings of `RunConfig`, `AgentConfig` and `ActorCriticSettings`, instead of the preset's.
 
     Raises:
         ValueError: there is no such environment, preset or setting, or a setting is wrong.
     """
-    plain, env = AgentConfig(agent, stop_gradient=settings.get("stop_gradient", False)), canonical_name(env)
+    environment = None if isinstance(env, str) else env
+    env = canonical_name(env) if isinstance(env, str) else own_name(env)
+    plain = AgentConfig(agent, stop_gradient=settings.get("stop_gradient", False))
     values = PRESETS[find_preset(env, name, environment)].settings_for(plain, env) | settings
     nested = {"tasks", "actor_critic", "agent", "env"}
     names = {

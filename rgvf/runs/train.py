@@ -125,7 +125,7 @@ def _opened(
     should_stop: ShouldStop | None,
     environment: Environment | None,
 ) -> Iterator[tuple[list[Run], RunListener, ShouldStop]]:
-    """Runs that are ready to train, those begun from their last checkpoints. All are checked before a folder is made."""
+    """Runs ready to train, those begun from their last checkpoints. All are checked before a folder is made."""
     with ExitStack() as opened:
         listener = opened.enter_context(_listener(progress))
         stop = opened.enter_context(_stop_signal(should_stop, listener))

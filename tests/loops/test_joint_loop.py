@@ -134,7 +134,8 @@ def test_on_a_cpu_runs_follow_each_other_bit_by_bit(tmp_path):
         def progress(self, frames, total, speed, lines):
             reports.append((frames, total, len(lines)))
 
-    assert train_together(runs, progress=(recorder := Recorder()))
+    recorder = Recorder()
+    assert train_together(runs, progress=recorder)
     assert reports[0][1:] == (400, 4)  # of two runs with two seeds each
     assert [frames for frames, *_ in reports] == [100, 200, 300, 400]
     folders = [folder for _, found, folder in (each.partition(", folder ") for each in recorder.messages) if found]
