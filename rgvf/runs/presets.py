@@ -174,7 +174,8 @@ def preset(
     if wrong:
         raise ValueError(_no_setting(min(wrong), values, set.union(*names.values()), plain))
     run, own, critic = ({each: values[each] for each in mine & values.keys()} for mine in names.values())
-    tasks = [task for each in (agent if isinstance(agent, list | tuple) else [agent]) for task in _tasks(each, env)]
+    given = [agent] if isinstance(agent, str | TaskSettings) else agent
+    tasks = [task for each in given for task in _tasks(each, env)]
     return RunConfig(env, AgentConfig(tasks, actor_critic=ActorCriticSettings(**critic), **own), **run)
 
 
