@@ -100,12 +100,12 @@ def train_together(
         ValueError: the runs do not share an environment in JAX, actors, steps and rewards; or a folder holds
             another run.
     """
-    if len({(each.env, each.actors, each.steps, each.rewards) for each in runs.values()}) > 1:
+    shared = {(each.env, each.actors, each.steps, each.rewards) for each in runs.values()}
+    if len(shared) > 1:
         raise ValueError("runs share a program only with the same env, actors, steps, reward_scale and clip_rewards")
+    if len(runs) > 1 and find_environment(env := shared.pop()[0], environment) is None:
+        raise ValueError(f"{env} does not run inside the compiled program: train its runs one by one")
     by_path = {Path(path): config for path, config in runs.items()}
-    for config in by_path.values() if len(by_path) > 1 else ():
-        if find_environment(config.env, environment) is None:
-            raise ValueError(f"{config.env} does not run inside the compiled program: train its runs one by one")
     begun = [path for path in by_path if (path / "config.json").exists()]
     with _opened(by_path, begun, progress, should_stop, environment) as opened:
         return advance(*opened)

@@ -173,6 +173,16 @@ def test_a_folder_of_another_run_is_refused(tmp_path):
     assert rgvf.load(tmp_path / "a").frames == 40
 
 
+def test_a_single_run_may_have_its_games_on_the_host(tmp_path):
+    """It is begun, and then resumed."""
+    run = RunConfig("gym/CartPole-v1", AGENTS[0], frames=40, actors=2, steps=5, processes=1)
+    assert not train_together({tmp_path / "run": run}, progress=False, should_stop=stop_after(1))
+    listener = Listener()
+    assert train_together({tmp_path / "run": run}, progress=listener)
+    assert any(message.endswith("of 40 frames are done: resuming") for message in listener.messages)
+    assert rgvf.load(tmp_path / "run").frames == 40
+
+
 def test_a_stop_leaves_a_checkpoint_of_every_run(tmp_path):
     """Also of one that is ahead of those that are trained at the time."""
     runs = {tmp_path / "behind": run_of(AGENTS[0], checkpoint_every=400), tmp_path / "ahead": run_of(AGENTS[0])}
