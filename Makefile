@@ -6,7 +6,7 @@ COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gene
 
 .PHONY: demo test test-fast test-slow check docs lock clean
 
-demo: .venv/ready ## The main job in a small form: two minutes on two cores.
+demo: .venv/ready ## The main job in a small form: two to three minutes on two cores.
 	@rm -rf runs/demo
 	@$(BIN)/rgvf study grid-touch --seeds 3 --frames 200000 --out runs/demo
 	@echo

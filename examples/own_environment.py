@@ -25,7 +25,6 @@ class Walk:
         return cell, rgvf.Step(jax.nn.one_hot(cell, 10), reward=5.0 * done, terminal=done, truncated=jnp.bool_(False))
 
 
-agent = rgvf.AgentConfig(rgvf.tasks.RandomQuestions(depth=2, repeat=2), hidden=16, learning_rate=0.01)
-config = rgvf.RunConfig("own/Walk", agent, frames=20_000)
+config = rgvf.preset(Walk(), rgvf.tasks.RandomQuestions(depth=2, repeat=2), frames=20_000, hidden=16)
 trained = rgvf.train(config, tempfile.mkdtemp(), environment=Walk())
 print("Mean return of ten games:", rgvf.evaluate(trained, games=10).mean())

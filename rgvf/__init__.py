@@ -1,6 +1,7 @@
 """rgvf: learn state representations from random questions about the future.
 
-    agent = rgvf.train(rgvf.RunConfig("minatar/Breakout", rgvf.AgentConfig("rgvf"), frames=1_000_000), "runs/first")
+    config = rgvf.preset("minatar/Breakout", "rgvf", frames=1_000_000)  # settings that suit the environment
+    agent = rgvf.train(config, "runs/first")
     rgvf.evaluate(agent)
 
 The packages, each of which imports only from those above it:
@@ -16,6 +17,11 @@ The packages, each of which imports only from those above it:
     rgvf.evaluation    scores and recordings of trained agents
     rgvf.analysis      statistics and figures
     rgvf.studies       the paper's experiments
+
+and, above all of them, two modules:
+
+    rgvf.settings      dataclasses of settings, for tasks of yours
+    rgvf.trajectory    the experience that every loss reads
 
 Everything is imported when it is first used.
 """
@@ -35,8 +41,10 @@ if TYPE_CHECKING:
     from rgvf import networks as networks
     from rgvf import questions as questions
     from rgvf import runs as runs
+    from rgvf import settings as settings
     from rgvf import studies as studies
     from rgvf import tasks as tasks
+    from rgvf import trajectory as trajectory
     from rgvf.agents import AgentConfig, Learner
     from rgvf.environments import Environment, Step
     from rgvf.evaluation import evaluate, record
@@ -54,8 +62,10 @@ _PACKAGES = {
     "networks": (),
     "questions": (),
     "runs": ("RunConfig", "RunError", "TrainedAgent", "load", "preset", "resume", "train", "train_together"),
+    "settings": (),
     "studies": (),
     "tasks": (),
+    "trajectory": (),
     "version": ("__version__",),
 }
 set_compiler_flags()

@@ -173,6 +173,7 @@ def test_documents_and_examples_import_only_packages():
     found = {name for text in texts for name in pattern.findall(text)}
     assert found
     assert {name for name in found if name.count(".") > 1} == set()
+    assert {name.partition(".")[2] for name in found if "." in name} <= set(dir(rgvf))
 
 
 def test_the_minimal_example_fits_a_page():

@@ -1,7 +1,8 @@
 """Agents: a representation, the tasks that learn from it, and the one update that trains both."""
 
+from rgvf.agents.acting import actor_of, predict, sample_actions
 from rgvf.agents.balance import Balance
-from rgvf.agents.build import actor_of, make_learner, make_networks, sample_actions
+from rgvf.agents.build import make_learner, make_networks
 from rgvf.agents.config import MAIN, STOPPED, AgentConfig
 from rgvf.agents.learner import REPRESENTATION, Agent, Learner, OptimisedTask
 from rgvf.agents.optimisers import auxiliary_optimiser, main_optimiser
@@ -20,5 +21,6 @@ __all__ = [
     "main_optimiser",
     "make_learner",
     "make_networks",
+    "predict",
     "sample_actions",
 ]

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import jax
-from jaxtyping import Array, Float, Int, Key
-
 from rgvf.agents.config import MAIN, AgentConfig
-from rgvf.agents.learner import REPRESENTATION, Agent, Learner, OptimisedTask
+from rgvf.agents.learner import Learner, OptimisedTask
 from rgvf.agents.optimisers import auxiliary_optimiser, main_optimiser
 from rgvf.networks import Sizes, make_representation
 from rgvf.questions import QuestionNetwork
@@ -46,14 +43,3 @@ def make_learner(
     sizes = Sizes(config.kernels, config.dense, config.memory)
     balanced = config.question_tasks if config.learn_balance else ()
     return Learner(lambda key: make_representation(config.representation, spec, key, sizes), tasks, balanced)
-
-
-def actor_of(agent: Agent) -> Agent:
-    """The part of an agent that chooses actions."""
-    return Agent({name: agent.modules[name] for name in (REPRESENTATION, MAIN)}, {}, {})
-
-
-def sample_actions(agent: Agent, states: Float[Array, "B size"], key: Key[Array, ""]) -> Int[Array, " B"]:
-    """Actions drawn from the agent's policy in these states."""
-    logits, _ = agent.modules[MAIN](states)
-    return jax.random.categorical(key, logits)

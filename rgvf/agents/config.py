@@ -21,8 +21,6 @@ STOPPED = "-stop-gradient"
 
 MAX_UNITS = 65_536
 """Of a layer."""
-OBSOLETE = {"balance_rate": 0.0}
-"""Settings that older configurations have, and the values at which they did nothing."""
 
 
 @dataclass(frozen=True)
@@ -137,8 +135,7 @@ class AgentConfig:
         tasks = data.get("tasks")
         if not isinstance(tasks, list):
             raise ValueError(f"expected a list of tasks, not {str(tasks)[:80]}")
-        settings = {name: value for name, value in data.items() if (name, value) not in OBSOLETE.items()}
-        return from_data(cls, {**settings, "tasks": [_read_task(each) for each in tasks]})
+        return from_data(cls, {**data, "tasks": [_read_task(each) for each in tasks]})
 
 
 def _resolve(tasks: str | TaskSettings | Sequence[str | TaskSettings]) -> tuple[TaskSettings, ...]:

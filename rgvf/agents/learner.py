@@ -55,6 +55,9 @@ class Learner:
     balanced: tuple[str, ...] = ()
     """Tasks whose weights in the updates of the representation are learned."""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tasks", tuple(self.tasks))  # a list has no hash
+
     def init(self, key: Key[Array, ""]) -> Agent:
         """A new agent."""
         keys = jax.random.split(key, len(self.tasks) + 1)

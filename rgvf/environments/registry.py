@@ -133,6 +133,14 @@ def canonical_name(name: str) -> str:
     return name if suite == GIVEN else f"{suite}/{SUITES[suite].find(rest)}"
 
 
+def own_name(environment: Environment) -> str:
+    """The name of an environment that a program passes itself: own/CLASS. ValueError where it is no environment."""
+    from rgvf.environments.environment import check_environment
+
+    check_environment(environment)
+    return f"{GIVEN}/{type(environment).__name__}"
+
+
 def _alike(name: str) -> list[str]:
     """What someone may mean who writes a name without its suite: gym/CartPole-v1 for CartPole-v1."""
     by_key: dict[str, dict[str, str]] = {}

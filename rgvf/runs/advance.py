@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from rgvf.environments.workers import WorkerError
 from rgvf.loops import DeviceLoop, JointLoop
-from rgvf.runs.folder import RunError
 from rgvf.runs.progress import RunListener
 from rgvf.runs.run import Run
 
@@ -17,34 +15,30 @@ ShouldStop: TypeAlias = Callable[[], bool]
 
 def advance(runs: Sequence[Run], listener: RunListener, should_stop: ShouldStop) -> bool:
     """Train to the end, or until `should_stop`; leaves a checkpoint of each run. Returns whether all ended."""
-    try:
-        for run in runs:
-            run.open()
-        if not all(run.finished for run in runs):
-            listener.waiting("compiling, and playing the first steps")
-        joint: dict[tuple[int, ...], JointLoop] = {}
-        while unfinished := [run for run in runs if not run.finished]:
-            behind = min(run.updates for run in unfinished)
-            together = [run for run in unfinished if run.updates == behind]
-            updates = min(run.next_stop for run in together) - behind
-            if len(together) == 1:
-                results = [together[0].loop.advance(together[0].state, updates)]
-            else:
-                key = tuple(map(id, together))
-                joint[key] = joint.get(key) or _join(together)
-                results = joint[key].advance([run.state for run in together], updates)
-            for run, (state, progress) in zip(together, results, strict=True):
-                run.receive(state, progress)
-            _report(runs, listener)
-            stop = should_stop()
-            for run in unfinished if stop else together:
-                run.save_if_due(stop)
-            if stop:
-                break
-        return all(run.finished for run in runs)
-    except WorkerError as error:
-        again = runs[0].config.command("train --resume", runs[0].folder.path)
-        raise RunError(f"{error}; to continue from the last checkpoint: {again}") from None
+    for run in runs:
+        run.open()
+    if not all(run.finished for run in runs):
+        listener.waiting("compiling, and playing the first steps")
+    joint: dict[tuple[int, ...], JointLoop] = {}
+    while unfinished := [run for run in runs if not run.finished]:
+        behind = min(run.updates for run in unfinished)
+        together = [run for run in unfinished if run.updates == behind]
+        updates = min(run.next_stop for run in together) - behind
+        if len(together) == 1:
+            results = [together[0].loop.advance(together[0].state, updates)]
+        else:
+            key = tuple(map(id, together))
+            joint[key] = joint.get(key) or _join(together)
+            results = joint[key].advance([run.state for run in together], updates)
+        for run, (state, progress) in zip(together, results, strict=True):
+            run.receive(state, progress)
+        _report(runs, listener)
+        stop = should_stop()
+        for run in unfinished if stop else together:
+            run.save_if_due(stop)
+        if stop:
+            break
+    return all(run.finished for run in runs)
 
 
 def _report(runs: Sequence[Run], listener: RunListener) -> None:

@@ -1,4 +1,4 @@
-"""Everything that can be set about a training run."""
+"""Everything that can be set about a training run. The defaults are the paper's for Atari; `presets` has others."""
 
 from __future__ import annotations
 

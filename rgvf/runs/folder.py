@@ -152,10 +152,8 @@ class RunFolder:
 
     def metrics_are_intact(self) -> bool:
         """Whether metrics.jsonl holds what had been written when the newest checkpoint was."""
-        found, _ = self.load_checkpoint()
-        facts = {} if found is None else found[1]
-        content = (self.path / "metrics.jsonl").read_bytes()[: facts.get("metrics_length")]
-        return zlib.crc32(content) == facts.get("metrics_checksum", zlib.crc32(content))
+        content, (found, _) = (self.path / "metrics.jsonl").read_bytes(), self.load_checkpoint()
+        return found is None or zlib.crc32(content[: found[1]["metrics_length"]]) == found[1]["metrics_checksum"]
 
     def _close_metrics(self) -> None:
         if self._metrics is not None:
@@ -228,11 +226,14 @@ def identity(config: RunConfig, networks: Networks) -> dict[str, Any]:
 def check_identity(
     arrays: Mapping[str, np.ndarray], facts: Mapping[str, Any], config: RunConfig, networks: Networks
 ) -> None:
-    """ValueError where a checkpoint is of a run with another configuration or other question networks."""
+    """ValueError where a checkpoint is of a run with another configuration or other question networks.
+
+    KeyError where it does not say which.
+    """
     _check_networks(arrays, networks)
-    if facts.get("questions", _checksum(networks)) != _checksum(networks):
+    if facts["questions"] != _checksum(networks):
         raise ValueError("the question networks are not those that were trained")
-    trained = RunConfig.from_data(facts.get("config", config.to_data()))
+    trained = RunConfig.from_data(facts["config"])
     changed = differences(trained, config).keys() - MAY_CHANGE
     if changed:
         raise ValueError(f"config.json has another {', '.join(sorted(changed))} than the run was trained with")

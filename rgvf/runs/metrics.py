@@ -98,7 +98,7 @@ class RunningMetrics:
         self._lengths = [deque(lengths, maxlen=MAX_SCORES) for lengths in data["lengths"]]
         self._games = list(data["games"])
         self._sums = {name: np.array(total) for name, total in data["sums"].items()}
-        self._without = {name: np.array(count) for name, count in data.get("without", {}).items()}
+        self._without = {name: np.array(count) for name, count in data["without"].items()}
         self._count, self._pending = data["count"], []
 
 

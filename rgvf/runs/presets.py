@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from rgvf.agents import AgentConfig
 from rgvf.environments import Environment, find_spec
-from rgvf.environments.registry import canonical_name
+from rgvf.environments.registry import canonical_name, own_name
 from rgvf.messages import suggestion, unknown
 from rgvf.runs.config import RunConfig
 from rgvf.tasks import TASKS, ActorCriticSettings, TaskSettings
@@ -144,27 +144,26 @@ def find_preset(env: str, name: str = AUTO, environment: Environment | None = No
 
 
 def preset(
-    env: str,
-    agent: str | TaskSettings | list[str | TaskSettings] = "rgvf",
+    env: str | Environment,
+    agent: str | TaskSettings | Sequence[str | TaskSettings] = "rgvf",
     name: str = AUTO,
-    *,
-    environment: Environment | None = None,
     **settings: Any,
 ) -> RunConfig:
     """The configuration of a run by a preset.
 
     Args:
-        env: the environment.
+        env: the environment: its name, or an object in JAX, which is named own/CLASS.
         agent: a2c, or auxiliary tasks, as `AgentConfig` takes them. Those given by name have the preset's settings of
             tasks, too: the scale of random features.
         name: of the preset: one of `PRESETS`, such as paper or minatar; "auto": chosen by the environment.
-        environment: one in JAX that `env` names own/NAME.
         settings: any settings of `RunConfig`, `AgentConfig` and `ActorCriticSettings`, instead of the preset's.
 
     Raises:
         ValueError: there is no such environment, preset or setting, or a setting is wrong.
     """
-    plain, env = AgentConfig(agent, stop_gradient=settings.get("stop_gradient", False)), canonical_name(env)
+    environment = None if isinstance(env, str) else env
+    env = canonical_name(env) if isinstance(env, str) else own_name(env)
+    plain = AgentConfig(agent, stop_gradient=settings.get("stop_gradient", False))
     values = PRESETS[find_preset(env, name, environment)].settings_for(plain, env) | settings
     nested = {"tasks", "actor_critic", "agent", "env"}
     names = {
@@ -175,7 +174,8 @@ def preset(
     if wrong:
         raise ValueError(_no_setting(min(wrong), values, set.union(*names.values()), plain))
     run, own, critic = ({each: values[each] for each in mine & values.keys()} for mine in names.values())
-    tasks = [task for each in (agent if isinstance(agent, list) else [agent]) for task in _tasks(each, env)]
+    given = [agent] if isinstance(agent, str | TaskSettings) else agent
+    tasks = [task for each in given for task in _tasks(each, env)]
     return RunConfig(env, AgentConfig(tasks, actor_critic=ActorCriticSettings(**critic), **own), **run)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from typing import Any
 
 import equinox as eqx
@@ -26,37 +27,23 @@ class Run:
     """A training run between two updates."""
 
     def __init__(
-        self,
-        config: RunConfig,
-        folder: RunFolder,
-        networks: Networks,
-        listener: RunListener,
-        environment: Environment | None,
+        self, config: RunConfig, folder: RunFolder, networks: Networks, listener: RunListener, loop: Loop
     ) -> None:
-        self.config, self.folder, self.networks, self.listener = config, folder, networks, listener
-        self.loop = make_loop(config, networks, environment)
+        self.config, self.folder, self.networks, self.listener, self.loop = config, folder, networks, listener, loop
         self.metrics = RunningMetrics(config.all_seeds)
         self.loggers: Loggers | None = None
-        self.state: Any = start(self.loop)
+        self.state: Any = start(loop)
         self.log_every, self.save_every = (
-            max(1, round(each / self.loop.frames_per_update)) for each in (config.log_every, config.checkpoint_every)
+            max(1, round(each / loop.frames_per_update)) for each in (config.log_every, config.checkpoint_every)
         )
         self.updates = 0
         self.speed = 0.0
         self.metrics_length = 0
-        self.metrics_checksum: int | None = 0
+        self.metrics_checksum = 0
         self.lines: list[dict[str, Any]] = []
         self.seconds = 0.0
         self._measured_from: tuple[float, int] | None = None  # time and updates after the last line
         self._clock = 0.0
-
-    def __enter__(self) -> Run:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self.loop.close()
-        if self.loggers is not None:
-            self.loggers.close()
 
     @property
     def frames(self) -> int:
@@ -85,8 +72,6 @@ class Run:
         if length < self.metrics_length:
             self.listener.warn(f"{self.folder.path / 'metrics.jsonl'} has lost lines; continuing without them")
             self.metrics_length, self.metrics_checksum = length, checksum
-        elif self.metrics_checksum is None:  # a checkpoint that is older than checksums
-            self.metrics_checksum = checksum
         elif checksum != self.metrics_checksum:
             self.listener.warn(f"{self.folder.path / 'metrics.jsonl'} was changed; some of its lines may be wrong")
         if not self.updates:
@@ -163,8 +148,7 @@ class Run:
             self.state = self.loop.restore(self.state, arrays)
             self.metrics.restore(facts["metrics"])
             self.updates, self.metrics_length = facts["updates"], facts["metrics_length"]
-            self.metrics_checksum = facts.get("metrics_checksum")
-            self.seconds = facts.get("seconds", 0.0)
+            self.metrics_checksum, self.seconds = facts["metrics_checksum"], facts["seconds"]
         except WorkerError as error:
             raise RunError(f"the games of {self.folder.path} cannot be restored: {error}") from None
         except (ValueError, KeyError) as error:
@@ -175,9 +159,27 @@ class Run:
         self.lines = [{"frames": self.frames, **line, **clock} for line in self.metrics.report()]
         self._check_losses()
         for line in self.lines:
-            self.metrics_length, self.metrics_checksum = self.folder.write_metrics(line, self.metrics_checksum or 0)
+            self.metrics_length, self.metrics_checksum = self.folder.write_metrics(line, self.metrics_checksum)
         assert self.loggers is not None
         self.loggers.log(self.lines)
+
+
+@contextmanager
+def start_run(
+    config: RunConfig, folder: RunFolder, networks: Networks, listener: RunListener, environment: Environment | None
+) -> Iterator[Run]:
+    """A run whose games are ended in the end, also where they fail at their start."""
+    try:
+        with closing(make_loop(config, networks, environment)) as loop:
+            run = Run(config, folder, networks, listener, loop)
+            try:
+                yield run
+            finally:
+                if run.loggers is not None:
+                    run.loggers.close()
+    except WorkerError as error:
+        how = "continue from the last checkpoint" if folder.checkpoints() else "start again"
+        raise RunError(f"{error}; to {how}: {config.command('train --resume', folder.path)}") from None
 
 
 def prepare(config: RunConfig, environment: Environment | None = None) -> Networks:

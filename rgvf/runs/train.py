@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from rgvf.runs.config import MAY_CHANGE, WHAT_MAY_CHANGE, RunConfig, differences
 from rgvf.runs.folder import Networks, RunError, RunFolder
 from rgvf.runs.header import description, start_message, title
 from rgvf.runs.progress import RunListener, RunProgress
-from rgvf.runs.run import Run, prepare
+from rgvf.runs.run import Run, prepare, start_run
 from rgvf.runs.trained_agent import TrainedAgent, load
 from rgvf.signals import GracefulStop
 
@@ -42,21 +42,10 @@ def train(
         ValueError: the configuration does not suit the environment. Nothing is written then.
     """
     if not isinstance(config, RunConfig):
-        raise ValueError(f"train needs a configuration: rgvf.train(rgvf.RunConfig({config!r}, …)), not {config!r}")
-    config = config.with_intervals()
+        raise ValueError(f"train needs a configuration: rgvf.train(rgvf.preset({config!r}, …)), not {config!r}")
     out = default_folder(config) if out is None else Path(out)
-    with ExitStack() as opened:
-        listener = opened.enter_context(_listener(progress))
-        stop = opened.enter_context(_stop_signal(should_stop, listener))
-        networks = prepare(config, environment)
-        folder = opened.enter_context(RunFolder.create(out, config, networks))
-        listener.say(f"{title(config)}, folder {out}")
-        listener.say(description(config, networks))
-        listener.waiting(start_message(config))
-        run = opened.enter_context(Run(config, folder, networks, listener, environment))
-        finished = advance([run], listener, stop)
-    if not finished and should_stop is None:
-        raise KeyboardInterrupt
+    with _opened({out: config}, [], progress, should_stop, environment) as opened:
+        advance(*opened)
     return load(out, environment=environment)
 
 
@@ -81,21 +70,10 @@ def resume(
         RunError: there is no such run, or something broke.
         ValueError: `config` belongs to another run.
     """
-    with ExitStack() as opened:
-        folder, config = _open(Path(out), config)
-        opened.enter_context(folder)
-        listener = opened.enter_context(_listener(progress))
-        stop = opened.enter_context(_stop_signal(should_stop, listener))
-        networks = folder.load_networks(config)
-        listener.say(f"{title(config)}, folder {out}")
-        listener.say(description(config, networks))
-        listener.waiting(start_message(config))
-        run = opened.enter_context(Run(config, folder, networks, listener, environment))
-        run.restore()
-        listener.say(_how_far(run))
-        finished = advance([run], listener, stop)
-    if not finished and should_stop is None:
-        raise KeyboardInterrupt
+    out = Path(out)
+    config = RunFolder.open(out)[1] if config is None else config
+    with _opened({out: config}, [out], progress, should_stop, environment) as opened:
+        advance(*opened)
     return load(out, environment=environment)
 
 
@@ -109,7 +87,8 @@ def train_together(
     """Start several runs, or resume those begun, in one compiled program; returns whether all are finished.
 
     Each is an ordinary run with its own folder, and ends as it would alone, up to rounding. Runs that differ only in
-    what agents carry as arrays (learning rate, c, question networks) are one batch.
+    what agents carry as arrays (learning rate, c, question networks) are one batch. A single run may be in any
+    environment.
 
     Args:
         runs: the configuration of each run, by its folder.
@@ -121,34 +100,15 @@ def train_together(
         ValueError: the runs do not share an environment in JAX, actors, steps and rewards; or a folder holds
             another run.
     """
-    if len({(each.env, each.actors, each.steps, each.rewards) for each in runs.values()}) > 1:
+    shared = {(each.env, each.actors, each.steps, each.rewards) for each in runs.values()}
+    if len(shared) > 1:
         raise ValueError("runs share a program only with the same env, actors, steps, reward_scale and clip_rewards")
-    with ExitStack() as opened:
-        listener = opened.enter_context(_listener(progress))
-        stop = opened.enter_context(_stop_signal(should_stop, listener))
-        prepared: list[tuple[Path, RunConfig, Networks, RunFolder | None]] = []  # no folder: it is a new run
-        for path, config in ((Path(path), config) for path, config in runs.items()):
-            if find_environment(config.env, environment) is None:
-                raise ValueError(f"{config.env} does not run inside the compiled program: train its runs one by one")
-            if (path / "config.json").exists():
-                folder, config = _open(path, config)
-                opened.enter_context(folder)
-                prepared.append((path, config, folder.load_networks(config), folder))
-            else:
-                prepared.append((path, config.with_intervals(), prepare(config, environment), None))
-        started: list[Run] = []
-        for path, config, networks, found in prepared:
-            folder = found or opened.enter_context(RunFolder.create(path, config, networks))
-            run = opened.enter_context(Run(config, folder, networks, listener, environment))
-            listener.say(f"{title(config)}, folder {path}")
-            if found is not None:
-                run.restore()
-                listener.say(_how_far(run))
-            started.append(run)
-        finished = advance(started, listener, stop)
-    if not finished and should_stop is None:
-        raise KeyboardInterrupt
-    return finished
+    if len(runs) > 1 and find_environment(env := shared.pop()[0], environment) is None:
+        raise ValueError(f"{env} does not run inside the compiled program: train its runs one by one")
+    by_path = {Path(path): config for path, config in runs.items()}
+    begun = [path for path in by_path if (path / "config.json").exists()]
+    with _opened(by_path, begun, progress, should_stop, environment) as opened:
+        return advance(*opened)
 
 
 def default_folder(config: RunConfig) -> Path:
@@ -157,10 +117,46 @@ def default_folder(config: RunConfig) -> Path:
     return Path("runs") / "".join(c if c.isalnum() or c in "_.+-" else "-" for c in name)
 
 
-def _open(out: Path, config: RunConfig | None) -> tuple[RunFolder, RunConfig]:
+@contextmanager
+def _opened(
+    runs: Mapping[Path, RunConfig],
+    begun: Collection[Path],
+    progress: bool | RunListener,
+    should_stop: ShouldStop | None,
+    environment: Environment | None,
+) -> Iterator[tuple[list[Run], RunListener, ShouldStop]]:
+    """Runs ready to train, those begun from their last checkpoints. All are checked before a folder is made."""
+    with ExitStack() as opened:
+        listener = opened.enter_context(_listener(progress))
+        stop = opened.enter_context(_stop_signal(should_stop, listener))
+        checked: list[tuple[Path, RunConfig, Networks, RunFolder | None]] = []  # no folder: it is a new run
+        for path, config in runs.items():
+            if path in begun:
+                folder, config = _open(path, config)
+                opened.enter_context(folder)
+                checked.append((path, config, folder.load_networks(config), folder))
+            else:
+                checked.append((path, config.with_intervals(), prepare(config, environment), None))
+        started: list[Run] = []
+        for path, config, networks, found in checked:
+            folder = found or opened.enter_context(RunFolder.create(path, config, networks))
+            listener.say(f"{title(config)}, folder {path}")
+            listener.say(description(config, networks))
+            listener.waiting(start_message(config))
+            run = opened.enter_context(start_run(config, folder, networks, listener, environment))
+            if found is not None:
+                run.restore()
+                listener.say(_how_far(run))
+            started.append(run)
+        yield started, listener, stop
+    if should_stop is None and not all(run.finished for run in started):
+        raise KeyboardInterrupt
+
+
+def _open(out: Path, config: RunConfig) -> tuple[RunFolder, RunConfig]:
     """A run's folder, locked, and the configuration to continue with; ValueError where that is another run's."""
     folder, saved = RunFolder.open(out)
-    config = (config or saved).with_intervals(saved)
+    config = config.with_intervals(saved)
     changed = differences(saved, config)
     wrong = [name for name in changed if name not in MAY_CHANGE or (name == "frames" and config.frames < saved.frames)]
     if wrong:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 
-from rgvf.agents import MAIN, REPRESENTATION, Agent, make_learner
+from rgvf.agents import REPRESENTATION, Agent, make_learner, predict
 from rgvf.arrays import fill
 from rgvf.environments.environment import Environment
 from rgvf.environments.registry import find_spec
@@ -22,7 +21,7 @@ from rgvf.questions import QuestionNetwork
 from rgvf.runs.config import RunConfig
 from rgvf.runs.folder import RunError, RunFolder, check_identity
 from rgvf.spec import EnvironmentSpec
-from rgvf.trajectory import Memory, Past, Percept
+from rgvf.trajectory import Past, Percept
 
 
 class TrainedAgent:
@@ -54,13 +53,14 @@ class TrainedAgent:
         self.frames = frames
         """Frames that it has been trained for."""
         self.agent = agent
+        """All that it has learned: a pytree, for `rgvf.agents.predict` in functions of yours that JAX compiles."""
         self.environment = environment
         """The environment that the program passed itself, if any."""
         self.networks = dict(networks)
         """Its question networks, by task."""
         self.has_memory = has_memory(agent.modules[REPRESENTATION])
         """Its states depend on more than the newest observation."""
-        self._predict = jax.jit(partial(_predict, tuple(networks)))
+        self._predict = jax.jit(predict)
 
     def __repr__(self) -> str:
         agent = self.config.agent
@@ -68,7 +68,7 @@ class TrainedAgent:
         return f"<{agent.name}{mode}, {self.config.env}, seed {self.seed}, {self.frames:,} frames>"
 
     def predict(self, observation: Shaped[Any, "*batch *observation"]) -> dict[str, Any]:
-        """Everything at once: state, policy (probabilities), value, and answers by task."""
+        """Everything at once, as `rgvf.agents.predict` gives it: state, logits, policy, value, and answers by task."""
         if self.has_memory:
             how = "memory = agent.begin(), then memory, action = agent.step(memory, observation, reward=…)"
             raise ValueError(f"this agent has memory, so one observation is not enough: {how}")
@@ -160,13 +160,6 @@ def _choose(policy: Float[Array, "*batch actions"], key: Key[Array, ""] | None) 
     return action if action.ndim else int(action)
 
 
-def _predict(tasks: Sequence[str], agent: Agent, memory: Memory, percept: Percept) -> tuple[Memory, dict[str, Any]]:
-    memory, state = agent.modules[REPRESENTATION].step(memory, percept)
-    logits, value = agent.modules[MAIN](state)
-    answers = {task: agent.modules[task](state) for task in tasks}
-    return memory, {"state": state, "policy": jax.nn.softmax(logits), "value": value, "answers": answers}
-
-
 def load(
     path: str | Path,
     seed: int | None = None,
@@ -205,7 +198,7 @@ def load(
         template = jax.eval_shape(learner.init, jax.random.key(0))  # shapes only: nothing is compiled
         prefix = f".agent[{seeds.index(seed)}]"
         mine = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-        agent = fill(template, mine)
-    except ValueError as error:
+        agent, frames = fill(template, mine), facts["frames"]
+    except (ValueError, KeyError) as error:
         raise RunError(f"the checkpoint of {path} does not fit its configuration: {error}") from None
-    return TrainedAgent(config, spec, seed, agent, facts["frames"], networks[seed], environment)
+    return TrainedAgent(config, spec, seed, agent, frames, networks[seed], environment)

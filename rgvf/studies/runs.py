@@ -18,7 +18,7 @@ import numpy as np
 from rgvf.agents import AgentConfig
 from rgvf.environments import RULES, find_environment
 from rgvf.loops import stacking_is_faster
-from rgvf.runs import RunConfig, RunError, RunFolder, resume, train, train_together
+from rgvf.runs import RunConfig, RunError, RunFolder, train_together
 from rgvf.settings import require
 from rgvf.studies.base import Curves, Study, StudyConfig, StudyFolder, StudyListener
 
@@ -117,23 +117,12 @@ def train_runs(
     """Train runs, by the names of their variants: in one compiled program, or where games run on the host, in turn."""
     paths = {variant: out / "agents" / variant for variant in runs}
     reports = _RunReports(listener)
-    if all(find_environment(run.env) is not None for run in runs.values()):
-        by_path = {paths[variant]: run for variant, run in runs.items()}
-        if not train_together(by_path, progress=reports, should_stop=lambda: reports.stopped):
+    by_path = {paths[variant]: run for variant, run in runs.items()}
+    in_jax = all(find_environment(run.env) is not None for run in runs.values())
+    for batch in [by_path] if in_jax else [{path: run} for path, run in by_path.items()]:
+        if not train_together(batch, progress=reports, should_stop=lambda: reports.stopped):
             raise KeyboardInterrupt
-    else:
-        for variant, run in runs.items():
-            begin_or_resume(paths[variant], run, reports)
     return {variant: read_curves(paths[variant], run, unscored) for variant, run in runs.items()}
-
-
-def begin_or_resume(path: Path, run: RunConfig, reports: _RunReports) -> None:
-    """Train a single run to its end."""
-    options: dict[str, Any] = {"progress": reports, "should_stop": lambda: reports.stopped}
-    begun = (path / "config.json").exists()
-    agent = resume(path, run, **options) if begun else train(run, path, **options)
-    if agent.frames < run.frames:
-        raise KeyboardInterrupt
 
 
 def read_curves(path: Path, config: RunConfig, unscored: float = 0.0) -> Curves:

@@ -47,13 +47,10 @@ class ActorCriticTask:
     No gradient flows through G_t, nor through the advantage in the first term.
     """
 
+    settings: ActorCriticSettings
+    """The discount of G_t, β (`entropy`) and w (`value_weight`)."""
     n_actions: int
-    discount: float = 0.99
-    entropy: float = 0.01
-    """β."""
-    value_weight: float = 0.5
-    """w."""
-    hidden: int = 512
+    hidden: int
 
     def init(self, key: Key[Array, ""], representation: Representation) -> tuple[ActorCritic, None]:
         """A new actor-critic; there is no state."""
@@ -70,7 +67,7 @@ class ActorCriticTask:
         log_policy = jax.nn.log_softmax(logits[:-1])
         returns = n_step_returns(
             r_t=trajectory.reward,
-            discount_t=trajectory.discounts(self.discount),
+            discount_t=trajectory.discounts(self.settings.discount),
             v_t=jax.lax.stop_gradient(values[1:]),
             bootstrap_t=trajectory.last_in_segment,
         )
@@ -79,7 +76,7 @@ class ActorCriticTask:
         policy_loss = -masked_mean(taken * jax.lax.stop_gradient(advantage), valid)
         value_loss = masked_mean(0.5 * advantage**2, valid)
         entropy = masked_mean(-jnp.sum(jnp.exp(log_policy) * log_policy, axis=-1), valid)
-        loss = policy_loss + self.value_weight * value_loss - self.entropy * entropy
+        loss = policy_loss + self.settings.value_weight * value_loss - self.settings.entropy * entropy
         return loss, state, {"policy_loss": policy_loss, "value_loss": value_loss, "entropy": entropy}
 
 
@@ -104,4 +101,4 @@ class ActorCriticSettings:
     def make(self, spec: EnvironmentSpec, seed: int, hidden: int) -> ActorCriticTask:
         """The task for an environment."""
         del seed
-        return ActorCriticTask(len(spec.actions), self.discount, self.entropy, self.value_weight, hidden)
+        return ActorCriticTask(self, len(spec.actions), hidden)

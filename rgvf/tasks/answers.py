@@ -36,7 +36,7 @@ def question_arrays(network: QuestionNetwork, features: Feature, gradient_scale:
     return QuestionArrays(jax.tree.map(jnp.asarray, network.table), features, jnp.float32(gradient_scale))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # it holds arrays, which have no truth value and no hash
 class AnswersTask:
     """Answers ŷ from one hidden layer on the representation, learned by TD (the paper's Section 3.1).
 
@@ -48,7 +48,7 @@ class AnswersTask:
 
     questions: QuestionArrays
     """What a new agent is to answer. `loss` reads the agent's own copy, so one `loss` serves agents with others."""
-    hidden: int = 512
+    hidden: int
 
     def init(self, key: Key[Array, ""], representation: Representation) -> tuple[Head, QuestionArrays]:
         """A new head with one output for each prediction node; the state is the questions."""

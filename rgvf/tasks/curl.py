@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import equinox as eqx
@@ -61,23 +61,17 @@ class CURLTask:
     key kᵢ by moving averages of it, without a gradient.
     """
 
-    margin: int = 4
-    """Pixels that a crop is smaller by: 84 → 80 for Atari."""
-    hidden: int = 512
-    outputs: int = 128
-    step: float = 0.001
-    """Step size of the moving averages."""
-    layer_norm: bool = False
-    """Normalise both layers of the encoder, as the authors of CURL did on Atari."""
-    logit_scale: float = 1.0
-    """s. The authors of CURL used 0.1."""
+    settings: CURLSettings
+    """With a margin that suits the images; s is `logit_scale`."""
+    hidden: int
 
     def init(self, key: Key[Array, ""], representation: Representation) -> tuple[CURLParams, KeyEncoder]:
         """A new encoder; the state is a copy of it and of the representation."""
         representation = _feed_forward(representation)
         encoder_key, similarity_key = jax.random.split(key)
-        encoder = Encoder(encoder_key, representation.size, self.hidden, self.outputs, self.layer_norm)
-        similarity = initial_weight(similarity_key, (self.outputs, self.outputs), self.outputs)
+        outputs = self.settings.outputs
+        encoder = Encoder(encoder_key, representation.size, self.hidden, outputs, self.settings.layer_norm)
+        similarity = initial_weight(similarity_key, (outputs, outputs), outputs)
         # Copies: an agent's buffers are donated to the next one, and no buffer can be donated twice.
         averages = jax.tree.map(lambda x: jnp.array(x, copy=True), KeyEncoder(representation, encoder))
         return CURLParams(encoder, similarity), averages
@@ -90,14 +84,14 @@ class CURLTask:
         observation = view.trajectory.observation[:-1]
         samples = observation.reshape(-1, *observation.shape[2:])
         query_key, key_key = jax.random.split(key)
-        queries = params.encoder(representation(crop(query_key, samples, self.margin)))
-        keys = state.encoder(state.representation(crop(key_key, samples, self.margin)))
-        logits = self.logit_scale * queries @ params.similarity @ jax.lax.stop_gradient(keys).T
+        queries = params.encoder(representation(crop(query_key, samples, self.settings.margin)))
+        keys = state.encoder(state.representation(crop(key_key, samples, self.settings.margin)))
+        logits = self.settings.logit_scale * queries @ params.similarity @ jax.lax.stop_gradient(keys).T
         valid = view.trajectory.valid.reshape(-1)
         loss = contrastive_loss(logits, valid)
         correct = valid & (jnp.argmax(_mask_columns(logits, valid), -1) == jnp.arange(len(valid)))
         accuracy = jnp.sum(correct) / jnp.maximum(jnp.sum(valid), 1)
-        averages = moving_average(state, KeyEncoder(representation, params.encoder), self.step)
+        averages = moving_average(state, KeyEncoder(representation, params.encoder), self.settings.step)
         return loss, averages, {"loss": loss, "accuracy": accuracy}
 
 
@@ -178,4 +172,4 @@ class CURLSettings:
         margin = self.margin or (2 if spec.is_small_image else 4)
         if margin >= shortest:
             raise ValueError(f"curl's margin must be smaller than the image, {shortest} pixels, not {margin}")
-        return CURLTask(margin, hidden, self.outputs, self.step, self.layer_norm, self.logit_scale)
+        return CURLTask(replace(self, margin=margin), hidden)

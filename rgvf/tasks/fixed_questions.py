@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rgvf.features import Feature, make_features
+from rgvf.features import DEFAULT_SCALE, Feature, make_features
 from rgvf.questions import (
     QuestionNetwork,
     horizon_discounts,
@@ -66,7 +66,7 @@ class GivenQuestions(QuestionSettings):
 
     network: str = ""
     """The question network: a JSON file (in Python the text of one, or `GivenQuestions.of(network)`)."""
-    feature_scale: float = 8.0
+    feature_scale: float = DEFAULT_SCALE
     """Length of the random vectors that are applied to image patches."""
 
     def __post_init__(self) -> None:
@@ -75,7 +75,7 @@ class GivenQuestions(QuestionSettings):
 
     @classmethod
     def of(
-        cls, network: QuestionNetwork, feature_scale: float = 8.0, feature_rms: float | None = None
+        cls, network: QuestionNetwork, feature_scale: float = DEFAULT_SCALE, feature_rms: float | None = None
     ) -> GivenQuestions:
         """The task of answering this network."""
         return cls(network.to_json(), feature_scale, feature_rms=feature_rms)

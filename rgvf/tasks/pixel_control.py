@@ -53,9 +53,9 @@ class PixelControlTask:
     L = ½ Σ_c (G_t(c) − Q(S_t, A_t, c))², averaged over steps
     """
 
+    settings: PixelControlSettings
     cells: PixelChange
     n_actions: int
-    discount: float = 0.9
 
     def init(self, key: Key[Array, ""], representation: Representation) -> tuple[PixelQ, None]:
         """New action values; there is no state."""
@@ -71,7 +71,7 @@ class PixelControlTask:
         q = params(view.states)
         target = n_step_returns(
             r_t=self.cells(trajectory.transitions),
-            discount_t=trajectory.discounts(self.discount),
+            discount_t=trajectory.discounts(self.settings.discount),
             v_t=jax.lax.stop_gradient(q[1:].max(-1)),
             bootstrap_t=trajectory.last_in_segment,
         )
@@ -97,4 +97,4 @@ class PixelControlSettings:
         """The task for an environment with images."""
         del seed, hidden
         cells = PixelChange(spec.image_shape("pixel-control"), spec.is_stacked)
-        return PixelControlTask(cells, len(spec.actions), self.discount)
+        return PixelControlTask(self, cells, len(spec.actions))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from rgvf.features import Feature, make_features, random_kind
+from rgvf.features import DEFAULT_SCALE, Feature, make_features, random_kind
 from rgvf.questions import (
     QuestionNetwork,
     action_values,
@@ -40,7 +40,7 @@ class RandomQuestions(QuestionSettings):
     """Discount of the sums in layer 0 of the question network."""
     cap_repeat: bool = False
     """Use all candidates where a layer has fewer than `repeat`, instead of an error."""
-    feature_scale: float = 8.0
+    feature_scale: float = DEFAULT_SCALE
     """Length of the random vectors that are applied to image patches."""
     feature_kind: Literal["auto", "patches", "linear"] = "auto"
     """Random features of image patches, or of the whole observation; auto: patches for images."""
@@ -162,9 +162,9 @@ class RandomAndActionValues(RandomQuestions):
 
     name: ClassVar[str] = "rgvf-action-values"
 
-    horizons: int = 10
+    horizons: int = ActionValues.horizons
     """Number of values in layer 0 of the questions about reward."""
-    feature_rms: float | None = field(default=8.0, kw_only=True)
+    feature_rms: float | None = field(default=ActionValues.feature_rms, kw_only=True)
     """Divide each feature by its running root mean square and multiply it by this number; none: leave it as it is."""
 
     def __post_init__(self) -> None:

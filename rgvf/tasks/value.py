@@ -16,8 +16,8 @@ from rgvf.tasks.returns import td_loss
 class ValueTask:
     """One-step TD: L = ½ (R_{t+1} + γ · v(S_{t+1}) − v(S_t))², averaged over steps; v is 0 after a terminal step."""
 
-    discount: float = 0.98
-    hidden: int = 32
+    discount: float
+    hidden: int
 
     def init(self, key: Key[Array, ""], representation: Representation) -> tuple[Head, None]:
         """A new head with one output; there is no state."""

@@ -104,10 +104,3 @@ def test_it_needs_two_tasks_that_answer_questions():
         with pytest.raises(ValueError, match=f"answer questions, and {agent.replace('+', '.')} has {count}"):
             AgentConfig(agent, learn_balance=True)
     assert AgentConfig("rgvf+curl+mhvp", learn_balance=True).learn_balance
-
-
-def test_a_configuration_from_before_can_be_read():
-    """It had a rate of another rule, which did nothing at 0."""
-    assert AgentConfig.from_data({**PLAIN.to_data(), "balance_rate": 0.0}) == PLAIN
-    with pytest.raises(ValueError, match="balance_rate"):
-        AgentConfig.from_data({**PLAIN.to_data(), "balance_rate": 0.5})

@@ -195,6 +195,7 @@ def test_an_environment_that_fails_at_the_start_prints_one_line(capfd, tmp_path,
     lines = [line for line in printed.err.splitlines() if line.startswith("rgvf: ")]
     assert len(lines) == 1
     assert sentence in lines[0]
+    assert lines[0].endswith(f"; to start again: rgvf train --resume {tmp_path / 'run'} --import {ODD}")
     assert printed.err.endswith(lines[0] + "\n")
     assert "Traceback" not in printed.err
 

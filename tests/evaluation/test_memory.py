@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from rgvf.agents import REPRESENTATION, AgentConfig
+from rgvf.agents import REPRESENTATION, AgentConfig, predict
 from rgvf.analysis.film import Curve, Film, write_film
 from rgvf.evaluation import evaluate, record
 from rgvf.loops import start
@@ -47,6 +47,32 @@ def test_step_by_step_it_has_the_states_of_training(agent):
         np.testing.assert_allclose(predicted["state"], expected[t], atol=1e-6)
         if t < len(trajectory.action):
             memory = memory.acted(np.asarray(trajectory.action[t]))
+
+
+def test_a_compiled_scan_of_the_pure_function_is_the_same(agent):
+    rng = np.random.default_rng(0)
+    observations = rng.normal(size=(6, 4, 3)).astype(np.float32)
+    rewards = rng.normal(size=(6, 4)).astype(np.float32)
+    firsts = rng.random((6, 4)) < 0.3
+
+    @jax.jit
+    def play(learned, past, observations, rewards, firsts):
+        def step(past, seen):
+            observation, reward, first = seen
+            past = past._replace(last_reward=reward)
+            memory, predicted = predict(learned, past.memory, past.percept(observation, first))
+            return past.after(memory, predicted["logits"].argmax(-1), reward), predicted
+
+        return jax.lax.scan(step, past, (observations, rewards, firsts))[1]
+
+    together = play(agent.agent, agent.begin(4), observations, CUE.rewards(rewards), firsts)
+    memory = agent.begin(4)
+    for t, observation in enumerate(observations):
+        after, predicted = agent.observe(memory, observation, reward=rewards[t], first=firsts[t])
+        memory, _ = agent.step(memory, observation, reward=rewards[t], first=firsts[t])
+        np.testing.assert_array_equal(after.memory, memory.memory)
+        at_t = jax.tree.map(lambda x, t=t: x[t], together)
+        jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-5), at_t, predicted)
 
 
 def test_one_game_and_several(agent):

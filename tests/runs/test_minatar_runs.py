@@ -141,7 +141,8 @@ class Count:
 
 
 def test_an_environment_can_be_passed(tmp_path):
-    config = RunConfig("own/Count", AgentConfig("a2c", hidden=8), frames=40, actors=4, steps=5)
+    config = rgvf.preset(Count(), "a2c", hidden=8, frames=40, actors=4, steps=5)
+    assert (config.env, config.clip_rewards) == ("own/Count", 0)  # the preset for vectors
     trained = train(config, tmp_path / "run", progress=False, environment=Count())
     assert trained.frames == resume(tmp_path / "run", progress=False, environment=Count()).frames == 40
     with pytest.raises(ValueError, match="own/Count is known only to the program that made it"):
@@ -168,6 +169,9 @@ def test_what_is_no_environment_is_refused(tmp_path, env, environment, message):
     with pytest.raises(ValueError, match=message):
         train(RunConfig(env, AGENT), tmp_path / "wrong", progress=False, environment=environment)
     assert not (tmp_path / "wrong").exists()
+    if env == "own/Count":
+        with pytest.raises(ValueError, match=message):
+            rgvf.preset(environment, name="vectors")
 
 
 @pytest.mark.slow

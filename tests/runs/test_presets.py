@@ -59,6 +59,8 @@ def test_deepmind_lab_is_as_published_and_doom_like_it():
     assert (doom.agent, doom.actors, doom.steps) == (agent, config.actors, config.steps)
     given = rgvf.preset("doom/my_way_home", [rgvf.tasks.RandomQuestions(depth=3), "mhvp"])
     assert given.agent.auxiliary[0] == rgvf.tasks.RandomQuestions(depth=3)  # settings that were given stay
+    for tasks in ("rgvf", ["rgvf"], ("rgvf",)):
+        assert rgvf.preset("doom/my_way_home", tasks).agent.auxiliary == agent.auxiliary[:1]
     by_words = by_command("--env", "doom/my-way-home", "--agent", "rgvf", "--rgvf.depth", "3")
     assert by_words.agent.auxiliary == (rgvf.tasks.RandomQuestions(depth=3, feature_scale=1.0),)
     assert by_words.env == "doom/my_way_home"

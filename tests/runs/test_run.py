@@ -8,10 +8,12 @@ import signal
 import subprocess
 import sys
 import time
+from importlib import import_module
 
 import numpy as np
 import pytest
 
+from rgvf.loops import HostLoop
 from rgvf.runs import RunError, RunFolder, resume, train
 from rgvf.runs.run import prepare
 from tests.helpers import Listener, stop_after
@@ -42,6 +44,15 @@ def test_a_damaged_newest_checkpoint_is_reported_and_the_one_before_used(cartpol
     assert len(listener.warnings) == 1
     assert str(newest) in listener.warnings[0]
     assert_same(out, cartpole)
+
+
+def test_the_games_are_ended_where_a_run_cannot_start(tmp_path, monkeypatch):
+    closed = []
+    monkeypatch.setattr(HostLoop, "close", lambda self: closed.append(self.workers.close()))
+    monkeypatch.setattr(import_module("rgvf.runs.run"), "start", lambda loop: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        train(CARTPOLE, tmp_path / "run", progress=False)
+    assert len(closed) == 1
 
 
 def test_resuming_a_finished_run_changes_nothing(cartpole):

@@ -5,7 +5,7 @@ import pytest
 
 from rgvf.networks import DenseRepresentation
 from rgvf.spec import EnvironmentSpec
-from rgvf.tasks import ActorCriticTask, View
+from rgvf.tasks import ActorCriticSettings, ActorCriticTask, View
 from tests.tasks.test_returns import B, T, episodes, slow_returns
 
 SHAPE, ACTIONS = (4,), 3
@@ -19,7 +19,7 @@ def batch():
 @pytest.fixture(scope="module")
 def agent():
     representation = DenseRepresentation(jax.random.key(0), SHAPE, (8, 5))
-    task = ActorCriticTask(ACTIONS, discount=0.9, entropy=0.02, value_weight=0.5, hidden=6)
+    task = ActorCriticTask(ActorCriticSettings(discount=0.9, entropy=0.02, value_weight=0.5), ACTIONS, hidden=6)
     params, _ = task.init(jax.random.key(1), representation)
     return task, params, representation
 
@@ -45,8 +45,8 @@ def slow_loss(agent, batch, params, fixed_returns, fixed_advantage):
             p = np.exp(logits[t, b] - logits[t, b].max())
             p /= p.sum()
             total -= np.log(p[int(batch.action[t, b])]) * fixed_advantage[t, b]
-            total += task.value_weight * 0.5 * (fixed_returns[t, b] - values[t, b]) ** 2
-            total += task.entropy * (p * np.log(p)).sum()
+            total += task.settings.value_weight * 0.5 * (fixed_returns[t, b] - values[t, b]) ** 2
+            total += task.settings.entropy * (p * np.log(p)).sum()
     return total / (T * B), values
 
 
@@ -54,7 +54,7 @@ def test_loss_and_gradient_equal_a_plain_computation(agent, batch):
     task, params, _ = agent
     nothing = np.zeros((T, B))
     _, values = slow_loss(agent, batch, params, nothing, nothing)
-    returns = np.nan_to_num(slow_returns(batch, values, task.discount))
+    returns = np.nan_to_num(slow_returns(batch, values, task.settings.discount))
     advantage = returns - values[:-1]
     expected, _ = slow_loss(agent, batch, params, returns, advantage)
     np.testing.assert_allclose(loss_of(agent, batch, params), expected, rtol=1e-4)

@@ -13,7 +13,7 @@ from tests.helpers import ATARI, SMALL_IMAGE, learner_of, trajectory
 
 def test_the_paper_s_layers():
     learner = learner_of(AgentConfig("curl"), ATARI)
-    assert getattr(learner.tasks[1].task, "margin", None) == 4
+    assert learner.tasks[1].task == CURLTask(CURLSettings(margin=4), hidden=512)
     agent = jax.eval_shape(lambda: learner.init(jax.random.key(0)))
     params = agent.modules["curl"]
     assert params.encoder.hidden.weight.shape == (3136, 512)
@@ -43,7 +43,7 @@ def normalised(x):
 @pytest.mark.parametrize(("layer_norm", "scale"), [(False, 1.0), (True, 0.1)])
 def test_the_loss_equals_a_plain_computation(layer_norm, scale):
     """Without a margin nothing is random."""
-    task = CURLTask(margin=0, hidden=5, outputs=4, layer_norm=layer_norm, logit_scale=scale)
+    task = CURLTask(CURLSettings(margin=0, outputs=4, layer_norm=layer_norm, logit_scale=scale), hidden=5)
     representation = DenseRepresentation(jax.random.key(0), (3, 3, 1), (6,))
     params, _ = task.init(jax.random.key(1), representation)
     older = DenseRepresentation(jax.random.key(2), (3, 3, 1), (6,))

@@ -116,6 +116,14 @@ def test_the_loss_is_one_finite_number_and_the_state_keeps_its_shape(task):
 
 
 @every_task
+def test_learners_and_tasks_can_be_compared_and_be_keys(task):
+    made, other = learner(task), learner(task, seed=1)
+    assert made == made
+    assert made != other
+    assert len({made, other, *made.tasks, *other.tasks}) >= 4
+
+
+@every_task
 def test_the_loss_falls_on_a_fixed_batch(task):
     agent, experience = fresh(task, stop_gradient=True), batch()
     # Every episode ends within the batch: what is predicted has an end, too.

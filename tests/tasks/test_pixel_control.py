@@ -113,7 +113,7 @@ def test_images_of_any_shape_by_plain_loops(height, width, channels, seed):
 def test_the_loss_by_hand():
     """An episode of two steps, a reset step, and two steps of the next episode."""
     discount = 0.5
-    task = PixelControlTask(PixelChange((4, 4, 1)), n_actions=2, discount=discount)
+    task = PixelControlTask(PixelControlSettings(discount), PixelChange((4, 4, 1)), n_actions=2)
     representation = DenseRepresentation(jax.random.key(0), (4, 4, 1), (3,))
     head, _ = task.init(jax.random.key(1), representation)
     # Q is the same everywhere: V = 1, A = (0.5, −0.1) → Q = 1 + A − 0.2 = (1.3, 0.7).
