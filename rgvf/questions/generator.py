@@ -1,9 +1,10 @@
 """The random generator of question networks, and its ablations.
 
 Layer 0 has a discounted sum of every feature. In each deeper layer every action gets `repeat` nodes; a node asks for
-the sum of a random node of the layer above and a random feature. Parents are drawn without replacement, so that no two
-nodes of a layer ask the same of the same action. In layer 1 a parent may be a feature itself, and then it is the
-node's only edge (the paper's text and figure; its pseudocode adds a second).
+the sum of a random node of the layer above, its parent, and a random feature. Parents are drawn without replacement, so
+that no two nodes of a layer ask the same of the same action; where there are fewer than `repeat`, each is drawn once.
+In layer 1 a parent may be a feature itself, and then it is the node's only edge (the paper's text and figure; its
+pseudocode adds a second).
 """
 
 from __future__ import annotations
@@ -26,7 +27,6 @@ def random_network(
     depth: int = 8,
     repeat: int = 16,
     seed: int | np.random.Generator,
-    cap_repeat: bool = False,
 ) -> QuestionNetwork:
     """Sample a question network; the defaults are the paper's for Atari.
 
@@ -35,12 +35,12 @@ def random_network(
         actions: names of the actions, or how many.
         discount: γ of the discounted sums in layer 0.
         depth: number of action-conditional layers.
-        repeat: nodes per action in each of them.
+        repeat: nodes per action in each of them, or as many as there are candidates.
         seed: the same seed gives the same network.
-        cap_repeat: where a layer has fewer candidates than `repeat`, use them all instead of refusing.
 
     Returns:
-        A network of n_f + depth · repeat · |actions| predictions; node "l.i" is number i of layer l.
+        A network of n_f + depth · repeat · |actions| predictions, fewer where `repeat` exceeds the candidates (in layer
+        1 there are 2 · n_f); node "l.i" is number i of layer l.
     """
     feature_names, action_names = names_of("feature node", features, "f"), names_of("action", actions)
     _check(discount, depth, repeat, feature_names, action_names)
@@ -48,11 +48,6 @@ def random_network(
     predictions, edges = _sums([(feature, discount) for feature in feature_names])
     parents = [*feature_names, *predictions]
     for layer in range(1, depth + 1):
-        if repeat > len(parents) and not cap_repeat:
-            raise ValueError(
-                f"repeat {repeat} is too large: layer {layer} has only {len(parents)} candidate parents to draw "
-                f"without replacement; use at most {len(parents)}, or set cap_repeat"
-            )
         nodes: list[str] = []
         for name, action, parent in _random_layer(layer, len(action_names), parents, repeat, rng):
             edges.append((name, parent, 1.0))
@@ -74,15 +69,14 @@ def action_values(
 ) -> QuestionNetwork:
     """Sample questions about reward: if I do a, then b, …, and then follow the policy, how much reward?
 
-    Layer 0 has the value of the policy at each discount. In each deeper layer every action gets `repeat` nodes, or as
-    many as there are candidates; a node asks for the reward plus a random node of the layer above, drawn without
-    replacement.
+    Layer 0 has the value of the policy at each discount. In each deeper layer every action gets `repeat` nodes; a node
+    asks for the reward plus a random node of the layer above, drawn without replacement.
 
     Args:
         actions: names of the actions, or how many.
         discounts: of the values in layer 0.
         depth: number of action-conditional layers; 0: multi-horizon values.
-        repeat: nodes per action in each of them.
+        repeat: nodes per action in each of them, or as many as there are candidates: the nodes of the layer above.
         seed: the same seed gives the same network.
 
     Returns:
