@@ -25,7 +25,7 @@ class MultiHorizonValues(QuestionSettings):
     name: ClassVar[str] = "mhvp"
 
     horizons: int = 10
-    """Number n of values; their horizons are max(1, 100·k/n) steps, k = 0 … n − 1: ten have 1, 10, 20, …, 90."""
+    """Number n of values, at horizons of max(1, 100·k/n) steps, k = 0 … n − 1: for ten 1, 10, 20, …, 90."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -126,7 +126,7 @@ class ActionValues(QuestionSettings):
     repeat: int = 16
     """Questions for each action in each layer, or as many as there are candidates in the layer above."""
     horizons: int = 10
-    """Number n of values in layer 0; their horizons are max(1, 100·k/n) steps, k = 0 … n − 1: ten have 1, 10, 20, …, 90."""
+    """Number n of values in layer 0, at horizons of max(1, 100·k/n) steps, k = 0 … n − 1: for ten 1, 10, 20, …, 90."""
     feature_rms: float | None = field(default=8.0, kw_only=True)
     """Divide reward by its running root mean square and multiply it by this number; none: leave it as it is."""
 
