@@ -54,7 +54,7 @@ def describe(network: QuestionGraph, node: str | int | None = None) -> str:
     number = network.index.get(node) if isinstance(node, str) else node
     if not isinstance(number, (int, np.integer)) or not 0 <= number < network.n_predictions:
         raise ValueError(f"there is no prediction node {node!r}")
-    terms = _merged(_unroll(_outgoing(network), network, int(number)))
+    terms = _merged(_unroll(network, int(number)))
     groups: list[tuple[tuple[str | None, ...], str | None, list[_Term]]] = []
     for term in sorted(terms, key=lambda t: (-len(t.sequence()), -t.last)):
         for sequence, tail, members in groups:
@@ -73,15 +73,7 @@ def describe(network: QuestionGraph, node: str | int | None = None) -> str:
     return f"what do these {len(parts)} add up to: {listed}?"
 
 
-def _outgoing(network: QuestionGraph) -> list[list[tuple[int, float]]]:
-    outgoing: list[list[tuple[int, float]]] = [[] for _ in network.predictions]
-    for source, target, weight in zip(*(a.tolist() for a in network.edge_arrays), strict=True):
-        if weight != 0:
-            outgoing[source].append((target, weight))
-    return outgoing
-
-
-def _unroll(outgoing: list[list[tuple[int, float]]], network: QuestionGraph, node: int) -> list[_Term]:
+def _unroll(network: QuestionGraph, node: int) -> list[_Term]:
     terms: list[_Term] = []
     pending = deque[tuple[int, float, tuple[str | None, ...], frozenset[int]]]([(node, 1.0, (), frozenset())])
     while pending:
@@ -89,10 +81,10 @@ def _unroll(outgoing: list[list[tuple[int, float]]], network: QuestionGraph, nod
         action = network.conditions[node]
         name = None if action is None else network.actions[action]
         after = (*before, name)
-        loop = next((w for t, w in outgoing[node] if t == node), None)
-        others = [(t, w) for t, w in outgoing[node] if t != node]
-        if loop is not None:
-            terms.append(_discounted(network, others, loop, weight, before, name))
+        discount = next((edge for target, edge in network.outgoing[node] if target == node), 0.0)
+        others = [(target, edge) for target, edge in network.outgoing[node] if target != node and edge]
+        if discount:
+            terms.append(_discounted(network, others, discount, weight, before, name))
             continue
         for target, edge in others:
             if target >= network.n_predictions:

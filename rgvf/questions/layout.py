@@ -45,10 +45,7 @@ def layers(network: QuestionGraph) -> tuple[int, ...]:
     in Figure 2c, unless there is nothing else (Figure 2a).
     """
     n = network.n_predictions
-    looks_at: list[list[int]] = [[] for _ in range(n)]
-    for s, t in zip(*(a.tolist() for a in network.edge_arrays[:2]), strict=True):
-        if t < n:
-            looks_at[s].append(t)
+    looks_at = [[target for target, _ in edges if target < n] for edges in network.outgoing]
     sums = {i for i in range(n) if looks_at[i] == [i]}
     row = [0] * (n + network.n_features)
     for part in strongly_connected(looks_at):

@@ -68,15 +68,12 @@ def plans(network: QuestionGraph, node: int, steps: int, negligible: float = NEG
 
 def _part(network: QuestionGraph, node: int) -> tuple[list[int], np.ndarray, np.ndarray, np.ndarray]:
     """The nodes that a node depends on, the weights between them, those to features, and their conditions."""
-    edges: dict[int, list[tuple[int, float]]] = {}
-    for source, target, weight in zip(*(a.tolist() for a in network.edge_arrays), strict=True):
-        edges.setdefault(source, []).append((target, weight))
     nodes, n_p = [node], network.n_predictions
-    for each in nodes:  # it grows
-        nodes += [target for target, _ in edges[each] if target < n_p and target not in nodes]
+    for source in nodes:  # it grows
+        nodes += [target for target, _ in network.outgoing[source] if target < n_p and target not in nodes]
     weights = np.zeros((len(nodes), len(nodes) + network.n_features))
     for row, source in enumerate(nodes):
-        for target, weight in edges[source]:
+        for target, weight in network.outgoing[source]:
             column = nodes.index(target) if target < n_p else len(nodes) + target - n_p
             weights[row, column] = weight
     conditions = [network.conditions[each] for each in nodes]
