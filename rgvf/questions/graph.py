@@ -116,6 +116,16 @@ class QuestionGraph:
             rows[self.index[source]].append((self.index[target], weight))
         return tuple(map(tuple, rows))
 
+    def reach(self, node: int) -> list[int]:
+        """The columns of all that a prediction node depends on, near ones first, with its own."""
+        reached = dict.fromkeys([node])
+        pending = [node]
+        for source in pending:  # it grows
+            targets = [target for target, weight in self.outgoing[source] if weight and target not in reached]
+            reached |= dict.fromkeys(targets)
+            pending += [target for target in targets if target < self.n_predictions]
+        return list(reached)
+
     @cached_property
     def edge_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(source, target, weight) of each edge, nodes as columns of `index`; read-only."""

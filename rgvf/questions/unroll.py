@@ -68,14 +68,14 @@ def plans(network: QuestionGraph, node: int, steps: int, negligible: float = NEG
 
 def _part(network: QuestionGraph, node: int) -> tuple[list[int], np.ndarray, np.ndarray, np.ndarray]:
     """The nodes that a node depends on, the weights between them, those to features, and their conditions."""
-    nodes, n_p = [node], network.n_predictions
-    for source in nodes:  # it grows
-        nodes += [target for target, _ in network.outgoing[source] if target < n_p and target not in nodes]
+    n_p = network.n_predictions
+    nodes = [column for column in network.reach(node) if column < n_p]
+    place = {column: i for i, column in enumerate(nodes)}
     weights = np.zeros((len(nodes), len(nodes) + network.n_features))
-    for row, source in enumerate(nodes):
+    for source in nodes:
         for target, weight in network.outgoing[source]:
-            column = nodes.index(target) if target < n_p else len(nodes) + target - n_p
-            weights[row, column] = weight
-    conditions = [network.conditions[each] for each in nodes]
-    condition = np.array([UNCONDITIONED if each is None else each for each in conditions])
+            if weight:
+                weights[place[source], place[target] if target < n_p else len(nodes) + target - n_p] = weight
+    conditions = [network.conditions[column] for column in nodes]
+    condition = np.array([UNCONDITIONED if action is None else action for action in conditions])
     return nodes, weights[:, : len(nodes)], weights[:, len(nodes) :], condition
