@@ -74,11 +74,11 @@ def _ranked(answers: Mapping[str, np.ndarray]) -> list[tuple[str, int]]:
     """Task and column of every answer that changes, those that vary most first; all where none changes."""
     spread = {task: values.std(0) for task, values in answers.items()}
     relative = {
-        (task, node): each / max(values.max(), 1e-12)
-        for task, values in spread.items()
-        for node, each in enumerate(values)
+        (task, node): deviation / max(deviations.max(), 1e-12)
+        for task, deviations in spread.items()
+        for node, deviation in enumerate(deviations)
     }
-    living = [pair for pair, each in relative.items() if each > 1e-3] or list(relative)
+    living = [pair for pair, deviation in relative.items() if deviation > 1e-3] or list(relative)
     return sorted(living, key=lambda pair: -relative[pair])
 
 
@@ -97,10 +97,10 @@ def _some(
             if len(found) == wanted:
                 return found
             others = [*before, *found]
-            if any(each[:2] == (task, node) for each in others):
+            if any(other[:2] == (task, node) for other in others):
                 continue
-            like = any(_correlation(answers[task][:, node], answers[o.task][:, o.node]) > SIMILAR for o in others)
-            if like and choosy:
+            likeness = [_correlation(answers[task][:, node], answers[other.task][:, other.node]) for other in others]
+            if choosy and max(likeness, default=0) > SIMILAR:
                 continue
             question = ask(task, node)
             known = {name for other in others for name in other.features}

@@ -82,7 +82,7 @@ def union(networks: Mapping[str, QuestionNetwork]) -> QuestionNetwork:
         if network.actions not in ((), actions):
             raise ValueError(f"the networks must have the same actions: {key!r} has {', '.join(network.actions)}")
         names = {name: f"{key} {name}" for name in network.predictions}
-        predictions |= {names[name]: each for name, each in zip(network.predictions, network.conditions, strict=True)}
+        predictions |= dict(zip(names.values(), network.conditions, strict=True))
         edges += [(names[source], names.get(target, target), weight) for source, target, weight in network.edges]
     return QuestionNetwork(features, predictions, edges, actions)
 

@@ -30,14 +30,10 @@ def describe(network: QuestionGraph, node: str | int | None = None) -> str:
 
 def _premise(future: Future) -> str:
     steps = ", then ".join("what the policy does" if action is None else action for action in future.actions)
-    if future.kept_up is not None:
-        return (
-            f"if I do {steps} and keep doing {future.kept_up} from then on, "
-            if steps
-            else f"if I keep doing {future.kept_up}, "
-        )
     if not steps:
-        return "following the policy, "
+        return "following the policy, " if future.kept_up is None else f"if I keep doing {future.kept_up}, "
+    if future.kept_up is not None:
+        return f"if I do {steps} and keep doing {future.kept_up} from then on, "
     looks_further = any(term.discount or term.step > len(future.actions) for term in future.terms)
     return f"if I do {steps} and follow the policy from then on, " if looks_further else f"if I do {steps}, "
 

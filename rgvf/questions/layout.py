@@ -58,7 +58,7 @@ def layers(network: QuestionGraph) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Layout:
     """Where everything goes, in units; arrays run over nodes in the order of `network.index`, or over rows."""
 
     network: QuestionGraph
@@ -99,16 +99,16 @@ class Plan:
         return wide, 2 * LEGEND_TYPE if wide else 0.0, 0.0 if self.labelled else 1.5 * LEGEND_TYPE
 
 
-def fit(network: QuestionGraph, width: float, height: float) -> tuple[Plan, float]:
-    """The most readable plan for paper of this many points, and its unit."""
-    plan = _plan(network, labelled=network.n_predictions <= MAX_ARROWS)
-    unit = min(UNIT, *(np.array([width, height]) / plan.size))
-    if plan.labelled and unit * SMALL_TYPE < MIN_TYPE:
-        plan = _plan(network, labelled=False)
-    return plan, float(min(UNIT, *(np.array([width, max(1.0, height - sum(plan.margin[1:]))]) / plan.size)))
+def fit(network: QuestionGraph, width: float, height: float) -> tuple[Layout, float]:
+    """The most readable layout for paper of this many points, and its unit."""
+    layout = _layout(network, labelled=network.n_predictions <= MAX_ARROWS)
+    unit = min(UNIT, *(np.array([width, height]) / layout.size))
+    if layout.labelled and unit * SMALL_TYPE < MIN_TYPE:
+        layout = _layout(network, labelled=False)
+    return layout, float(min(UNIT, *(np.array([width, max(1.0, height - sum(layout.margin[1:]))]) / layout.size)))
 
 
-def _plan(network: QuestionGraph, labelled: bool) -> Plan:
+def _layout(network: QuestionGraph, labelled: bool) -> Layout:
     row = np.array(layers(network))
     row -= row.min()  # there may be no features
     texts = _texts(network, row)
@@ -138,7 +138,7 @@ def _plan(network: QuestionGraph, labelled: bool) -> Plan:
     room = np.minimum(clear[row[source]], clear[row[target]]) * (y[target] - y[source])
     flat = (row[source] > row[target]) & (0.4 * np.abs(x[target] - x[source]) > room)
     curved = np.isin(np.arange(len(count)), row[source[flat]])
-    return Plan(network, labelled, texts, row, x, y, level, walls, curved)
+    return Layout(network, labelled, texts, row, x, y, level, walls, curved)
 
 
 def _texts(network: QuestionGraph, row: np.ndarray) -> dict[tuple[int, str], str]:
@@ -197,10 +197,10 @@ def _columns(
 
     def sweep(sort: bool) -> int:
         down = [(r, lower, upper) for r in range(1, len(order))]
-        for r, mine, theirs in down + [(r, upper, lower) for r in range(max(0, len(order) - 2), -1, -1)]:
+        for r, own, others in down + [(r, upper, lower) for r in range(max(0, len(order) - 2), -1, -1)]:
             members = order[r]
-            total = np.bincount(group[mine], pull, len(row))[group[members]]
-            mean = np.bincount(group[mine], pull * x[theirs], len(row))[group[members]] / np.maximum(total, 1e-9)
+            total = np.bincount(group[own], pull, len(row))[group[members]]
+            mean = np.bincount(group[own], pull * x[others], len(row))[group[members]] / np.maximum(total, 1e-9)
             want = np.where(total > 0, mean, x[group[members]]).round(6)  # so that what ought to tie does tie
             if sort:
                 by_want = np.argsort(want, kind="stable")

@@ -99,24 +99,20 @@ def targets(table: EdgeTable | QuestionGraph, features: Array, next_answers: Arr
         [..., n_p]. Nothing here stops gradients; a loss must.
     """
     table = as_table(table)
-    for what, given, table_size in (
-        ("features", features, table.feature),
-        ("next_answers", next_answers, table.condition),
-    ):
-        if given.shape[-1] != table_size.shape[-1]:
-            raise ValueError(f"{what} must end in an axis of {table_size.shape[-1]}, not {given.shape[-1]}")
+    n_p, n_f = table.condition.shape[-1], table.feature.shape[-1]
+    for what, values, size in (("features", features, n_f), ("next_answers", next_answers, n_p)):
+        if values.shape[-1] != size:
+            raise ValueError(f"{what} must end in an axis of {size}, not {values.shape[-1]}")
     xp = _namespace(features, next_answers, terminal)
     alive = xp.where(xp.asarray(terminal)[..., None], xp.zeros_like(next_answers), next_answers)
     values = xp.concat([alive, features], axis=-1)
     for index, weight in table.rounds:
-        rank = (1,) * (values.ndim - 1)
-        columns = [
-            weight[:, c].reshape(*rank, -1) * xp.take(values, index[:, c], axis=-1, mode="clip")
-            for c in range(index.shape[1])
-        ]
-        values = columns[0]
-        for column in columns[1:]:
-            values = values + column
+        batch = (1,) * (values.ndim - 1)
+        first, *others = (
+            weight[:, edge].reshape(*batch, -1) * xp.take(values, index[:, edge], axis=-1, mode="clip")
+            for edge in range(index.shape[1])
+        )
+        values = sum(others, start=first)
     return values
 
 

@@ -62,15 +62,15 @@ class Future(NamedTuple):
 
 def futures(network: QuestionGraph, node: int) -> list[Future]:
     """The terms of a prediction node, by the futures that they are true of. What it asks for is the sum of all."""
-    found: list[Future] = []
+    grouped: list[Future] = []
     terms = _merged(_unroll(network, node))
     for term in sorted(terms, key=lambda term: (-len(term.premise[0]), not term.discount, -term.step)):
-        future = next((each for each in found if each.has(term)), None)
+        future = next((future for future in grouped if future.has(term)), None)
         if future is None:
             future = Future(*term.premise, [])
-            found.append(future)
+            grouped.append(future)
         future.terms.append(term)
-    return found
+    return grouped
 
 
 def _unroll(network: QuestionGraph, node: int) -> list[Term]:

@@ -56,11 +56,10 @@ def plans(network: QuestionGraph, node: int, steps: int, negligible: float = NEG
             table = np.array(features, float).reshape(shape)
             done.append(Plan(np.array(actions, np.int32), table, np.stack(open_), np.array(nodes)))
             continue
-        before = features, open_
-        for i, action in enumerate(np.unique(condition[weight != 0])):
-            mine = np.where(condition == action, weight, 0.0)
-            kept, waiting = (features, open_) if i == 0 else ([np.zeros_like(each) for each in past] for past in before)
-            pending.append(([*actions, action], [*kept, mine @ outer], [*waiting, mine @ inner]))
+        for action in np.unique(condition[weight != 0]):
+            asked = np.where(condition == action, weight, 0.0)
+            pending.append(([*actions, action], [*features, asked @ outer], [*open_, asked @ inner]))
+            features, open_ = ([np.zeros_like(row) for row in past] for past in (features, open_))
         if len(pending) + len(done) > MAX_PLANS:
             return ()
     return tuple(done)

@@ -67,7 +67,7 @@ class GivenQuestions(QuestionSettings):
     network: str = ""
     """The question network: a JSON file (in Python the text of one, or `GivenQuestions.of(network)`)."""
     feature_scale: float = 8.0
-    """Length of the random vectors that are applied to image patches."""
+    """Length of the random vectors of `random-patches`; those of `random-linear` have standard normal entries."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -39,7 +39,7 @@ class RandomQuestions(QuestionSettings):
     discount: float = 0.95
     """Discount of the sums in layer 0 of the question network."""
     feature_scale: float = 8.0
-    """Length of the random vectors that are applied to image patches."""
+    """Length of the random vectors of image patches; those of the whole observation have standard normal entries."""
     feature_kind: Literal["auto", "patches", "linear"] = "auto"
     """Random features of image patches, or of the whole observation; auto: patches for images."""
 
