@@ -34,8 +34,8 @@ from rgvf.questions.layout import (
     TYPE,
     Layout,
     fit,
+    label,
     number,
-    shown,
     text_width,
 )
 
@@ -121,7 +121,7 @@ def _paint_nodes(layout: Layout, axes: Axes, unit: float, colours: np.ndarray) -
 
 def _paint_key(layout: Layout, axes: Axes, unit: float, colours: np.ndarray) -> None:
     """In place of labels: the names of features where there is room, and a legend of the actions."""
-    names, n = [shown(name) for name in layout.network.features], layout.network.n_predictions
+    names, n = [label(name) for name in layout.network.features], layout.network.n_predictions
     room = np.diff(np.sort(layout.x[n:])).min(initial=1e9) * unit
     if LEGEND_TYPE * max(map(text_width, names), default=0) < room:
         for name, x, y in zip(names, layout.x[n:], layout.y[n:], strict=True):
@@ -131,7 +131,7 @@ def _paint_key(layout: Layout, axes: Axes, unit: float, colours: np.ndarray) -> 
         look = {"frameon": False, "fontsize": LEGEND_TYPE, "handletextpad": 0.1, "columnspacing": 1, "borderaxespad": 0}
         legend = axes.legend(dots, [""] * len(dots), loc="lower center", ncols=len(dots), **look)
         for text, action in zip(legend.get_texts(), layout.legend, strict=True):
-            text.set(text=shown(layout.network.actions[action]), parse_math=False, usetex=False)
+            text.set(text=label(layout.network.actions[action]), parse_math=False, usetex=False)
 
 
 def _paint_arrows(layout: Layout, axes: Axes, unit: float) -> None:

@@ -109,7 +109,7 @@ def _grown(
                 nodes[name] = action
                 edges.append((name, parent, 1.0))
                 if parent in predictions:
-                    edges.append((name, features[rng.integers(len(features))], 1.0))
+                    edges.append((name, features[int(rng.integers(len(features)))], 1.0))
         predictions |= nodes
         candidates = list(nodes)
     return QuestionNetwork(features, predictions, edges, actions)

@@ -95,7 +95,7 @@ class Layout:
     @property
     def margin(self) -> tuple[float, float, float]:
         """In points the width and height of the legend, and the height of the names above it all."""
-        wide = sum(LEGEND_TYPE * text_width(shown(self.network.actions[action])) + 26 for action in self.legend)
+        wide = sum(LEGEND_TYPE * text_width(label(self.network.actions[action])) + 26 for action in self.legend)
         return wide, 2 * LEGEND_TYPE if wide else 0.0, 0.0 if self.labelled else 1.5 * LEGEND_TYPE
 
 
@@ -151,17 +151,17 @@ def _texts(network: QuestionGraph, row: np.ndarray) -> dict[tuple[int, str], str
     for i, (name, action) in enumerate(zip(network.predictions, network.conditions, strict=True)):
         condition = None if action is None else network.actions[action]
         if condition is not None:
-            texts[i, "left"] = shown(condition)
+            texts[i, "left"] = label(condition)
             if f"{name},".startswith(f"{condition},"):
                 continue  # in a tree the actions on the way are the name
-        if text_width(shown(name)) <= 2.4:
-            texts[i, "inside"] = shown(name)
+        if text_width(label(name)) <= 2.4:
+            texts[i, "inside"] = label(name)
         elif i not in looked_at:
-            texts[i, "below"] = shown(name)
+            texts[i, "below"] = label(name)
         else:
-            texts.setdefault((i, "left" if (i, "loop") in texts else "right"), shown(name))
+            texts.setdefault((i, "left" if (i, "loop") in texts else "right"), label(name))
     for i, name in enumerate(network.features, network.n_predictions):
-        texts[i, "inside" if text_width(shown(name)) <= 1.8 else "above"] = shown(name)
+        texts[i, "inside" if text_width(label(name)) <= 1.8 else "above"] = label(name)
     return texts
 
 
@@ -243,7 +243,7 @@ def _crossings(row: np.ndarray, start: np.ndarray, end: np.ndarray) -> int:
     return total
 
 
-def shown(name: str) -> str:
+def label(name: str) -> str:
     """A name as it is written: short, on one line, without what XML forbids."""
     name = " ".join("".join(c if c.isprintable() else " " for c in name).split())
     if len(name) <= MAX_LABEL:

@@ -7,7 +7,9 @@ Nodes have a handful of edges, so a target is a gather and a sum. The functions 
 
 from __future__ import annotations
 
+import functools
 import itertools
+import operator
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -108,11 +110,11 @@ def targets(table: EdgeTable | QuestionGraph, features: Array, next_answers: Arr
     values = xp.concat([alive, features], axis=-1)
     for index, weight in table.rounds:
         batch = (1,) * (values.ndim - 1)
-        first, *others = (
+        products = (
             weight[:, edge].reshape(*batch, -1) * xp.take(values, index[:, edge], axis=-1, mode="clip")
             for edge in range(index.shape[1])
         )
-        values = sum(others, start=first)
+        values = functools.reduce(operator.add, products)
     return values
 
 

@@ -38,7 +38,7 @@ class Plan(NamedTuple):
         return len(self.action)
 
 
-def plans(network: QuestionGraph, node: int, steps: int, negligible: float = NEGLIGIBLE) -> tuple[Plan, ...]:
+def plans(network: QuestionGraph, node: int, steps: int) -> tuple[Plan, ...]:
     """Unroll a prediction node for at most so many steps; nothing where it leads too many ways.
 
     Where the nodes to answer next are conditioned on different actions, a plan branches: what came before stays with
@@ -51,14 +51,14 @@ def plans(network: QuestionGraph, node: int, steps: int, negligible: float = NEG
     while pending:
         actions, features, open_ = pending.pop()
         weight = open_[-1]
-        if len(actions) == steps or np.abs(weight).sum() <= negligible:
+        if len(actions) == steps or np.abs(weight).sum() <= NEGLIGIBLE:
             shape = len(actions), network.n_features
             table = np.array(features, float).reshape(shape)
             done.append(Plan(np.array(actions, np.int32), table, np.stack(open_), np.array(nodes)))
             continue
         for action in np.unique(condition[weight != 0]):
-            asked = np.where(condition == action, weight, 0.0)
-            pending.append(([*actions, action], [*features, asked @ outer], [*open_, asked @ inner]))
+            share = np.where(condition == action, weight, 0.0)
+            pending.append(([*actions, action], [*features, share @ outer], [*open_, share @ inner]))
             features, open_ = ([np.zeros_like(row) for row in past] for past in (features, open_))
         if len(pending) + len(done) > MAX_PLANS:
             return ()
