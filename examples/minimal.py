@@ -22,7 +22,8 @@ network = random_network(["touch"], room.actions, discount=0.8, depth=3, repeat=
 
 # L_value = ½ (R_t+1 + γ·v(S_t+1) − v(S_t))², which only reads S_t = φ(O_t): stop-gradient
 value = OptimisedTask("value", ValueTask(GAMMA, hidden=32), optax.adam(5e-4), trains_representation=False)
-# L_answers = ½ Σ_i m_i(t)·(Σ_j W_ij·ŷ_j(t+1) + Σ_k W_ik·f_k(t+1) − ŷ_i(t))², which trains φ: Section 3.1
+# L_answers = ½ Σ_i m_i(t)·(Σ_j W_ij·ŷ_j(t+1) + Σ_k W_ik·f_k(t+1) − ŷ_i(t))²: Section 3.1. It trains φ, by 1/√n of its
+# gradient where n answers learn from a step, as in the authors' code.
 answers = OptimisedTask("answers", AnswersTask(question_arrays(network, Touch()), hidden=32), optax.adam(5e-4))
 learner = Learner(lambda key: DenseRepresentation(key, room.observation_shape, (64, 64, 32)), [value, answers])
 

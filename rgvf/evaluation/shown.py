@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
-from rgvf.questions import UNCONDITIONED, Plan, QuestionNetwork, plans
+from rgvf.questions import Future, QuestionNetwork, futures
 from rgvf.tasks import GivenQuestions
 
 KINDS = (("sum", 2), ("conditional sum", 1), ("conditional", 1))
@@ -20,7 +21,6 @@ SIMILAR = 0.9
 """Answers with a correlation above this count as the same."""
 MAX_WORDS = 4
 """Actions or features of a title."""
-_HORIZON = 20  # steps that a title looks ahead
 
 
 class Shown(NamedTuple):
@@ -74,11 +74,11 @@ def _ranked(answers: Mapping[str, np.ndarray]) -> list[tuple[str, int]]:
     """Task and column of every answer that changes, those that vary most first; all where none changes."""
     spread = {task: values.std(0) for task, values in answers.items()}
     relative = {
-        (task, node): each / max(values.max(), 1e-12)
-        for task, values in spread.items()
-        for node, each in enumerate(values)
+        (task, node): deviation / max(deviations.max(), 1e-12)
+        for task, deviations in spread.items()
+        for node, deviation in enumerate(deviations)
     }
-    living = [pair for pair, each in relative.items() if each > 1e-3] or list(relative)
+    living = [pair for pair, deviation in relative.items() if deviation > 1e-3] or list(relative)
     return sorted(living, key=lambda pair: -relative[pair])
 
 
@@ -97,10 +97,10 @@ def _some(
             if len(found) == wanted:
                 return found
             others = [*before, *found]
-            if any(each[:2] == (task, node) for each in others):
+            if any(other[:2] == (task, node) for other in others):
                 continue
-            like = any(_correlation(answers[task][:, node], answers[o.task][:, o.node]) > SIMILAR for o in others)
-            if like and choosy:
+            likeness = [_correlation(answers[task][:, node], answers[other.task][:, other.node]) for other in others]
+            if choosy and max(likeness, default=0) > SIMILAR:
                 continue
             question = ask(task, node)
             known = {name for other in others for name in other.features}
@@ -117,51 +117,43 @@ def _correlation(a: np.ndarray, b: np.ndarray) -> float:
 
 
 class _Question(NamedTuple):
-    """A question as far as titles look ahead."""
+    """A question, and what decides whether it is chosen."""
 
     shown: Shown
     kind: str
-    """One of `KINDS`, or conditional where it leads too many ways."""
+    """One of `KINDS`, or empty where it looks a few steps ahead without naming actions."""
     is_short: bool
     """It can be said in a few words."""
 
 
 def _question(task: str, network: QuestionNetwork, node: int) -> _Question:
     """Everything about a question, which is unrolled once for it."""
-    ways = plans(network, node, _HORIZON, negligible=0.0)
-    named = [np.flatnonzero(way.action != UNCONDITIONED).max(initial=-1) + 1 for way in ways]
-    conditions = int(max(named, default=_HORIZON))  # how many steps ahead it names actions
-    used = sorted({int(k) for way in ways for k in np.flatnonzero(way.feature.any(0))})
-    endless = any(way.length == _HORIZON for way in ways)
-    kind = " ".join(["conditional"] * (conditions > 0) + ["sum"] * endless)
-    is_short = conditions <= MAX_ACTIONS and len(used) <= MAX_FEATURES
-    name = network.predictions[node]
+    n_p, name, reached = network.n_predictions, network.predictions[node], network.reach(node)
+    features = tuple(network.features[column - n_p] for column in sorted(reached) if column >= n_p)
+    is_conditional = any(network.conditions[column] is not None for column in reached if column < n_p)
+    ways = futures(network, node)
+    terms = [term for way in ways for term in way.terms]
+    is_unrolled = all(column >= n_p for term in terms for column, _ in term.nodes)
+    is_endless = not is_unrolled or any(term.discount for term in terms)
+    kind = " ".join(["conditional"] * is_conditional + ["sum"] * is_endless)
+    n_actions = max((len(way.actions) if way.kept_up is None else math.inf for way in ways), default=0)
+    is_short = n_actions <= MAX_ACTIONS and len(features) <= MAX_FEATURES
     is_named = task == GivenQuestions.name and not name.replace(".", "").isdecimal()
-    title = name if is_named or not _is_plain(ways) else _title(network, ways[0], conditions)
-    features = tuple(network.features[k] for k in used)
-    return _Question(Shown(task, node, title, features, conditions > 0), kind, is_short)
+    title = _title(network, ways[0]) if is_unrolled and len(ways) == 1 and not is_named else name
+    return _Question(Shown(task, node, title, features, is_conditional), kind, is_short)
 
 
-def _is_plain(ways: tuple[Plan, ...]) -> bool:
-    """Words can say it: there is one way, and what counts for ever does so regularly."""
-    return len(ways) == 1 and all(_sum_start(weights) != _HORIZON - 1 for weights in ways[0].feature.T)
-
-
-def _title(network: QuestionNetwork, way: Plan, conditions: int) -> str:
+def _title(network: QuestionNetwork, future: Future) -> str:
     """A question in a few words: "if left, fire: patch 3", "patch 3, discounted sum"."""
-    actions = [
-        "any" if action == UNCONDITIONED else action_name(network.actions[action]) for action in way.action[:conditions]
-    ]
-    if len(actions) == _HORIZON and len(set(actions)) == 1:
-        actions = [f"always {actions[0]}"]
-    elif len(actions) > MAX_WORDS:
-        actions = [*actions[: MAX_WORDS - 1], "…"]
-    terms = [*_single_steps(network, way.feature, conditions), *_sums(network, way.feature)]
+    actions = ["any" if action is None else action_name(action) for action in future.actions]
+    if future.kept_up is not None:
+        actions.append(f"always {action_name(future.kept_up)}")
+    terms = [*_single_steps(network, future), *_sums(network, future)]
     if not actions and len(terms) == 1 and " of " in terms[0]:
         kind, _, subject = terms[0].partition(" of ")
         return f"{subject}, {kind}"
-    words = " + ".join([*terms[: MAX_WORDS - 1], "…"] if len(terms) > MAX_WORDS else terms)
-    return f"if {', '.join(actions)}: {words}" if actions else words
+    words = " + ".join(_few(terms))
+    return f"if {', '.join(_few(actions))}: {words}" if actions else words
 
 
 def action_name(name: str) -> str:
@@ -169,47 +161,41 @@ def action_name(name: str) -> str:
     return f"action {name}" if name.isdecimal() else name
 
 
-def _sum_start(weights: np.ndarray) -> int:
-    """The step from which on a feature counts for ever, each time by the same factor less; the last one where it does
-    so irregularly, and none where it does not."""
-    if len(weights) < _HORIZON or weights[-1] == 0:
-        return len(weights)
-    start, factor = _HORIZON - 1, weights[-1] / (weights[-2] or np.inf)
-    while start and factor and np.isclose(weights[start], factor * weights[start - 1]):
-        start -= 1
-    return start
+def _few(words: list[str]) -> list[str]:
+    return [*words[: MAX_WORDS - 1], "…"] if len(words) > MAX_WORDS else words
 
 
-def _single_steps(network: QuestionNetwork, weights: np.ndarray, conditions: int) -> list[str]:
+def _single_steps(network: QuestionNetwork, future: Future) -> list[str]:
     """What counts at single steps, in the order of time. Steps are numbered unless one follows the other from the first
     on, or there is only the one after the actions."""
-    found = [
-        (step + 1, _times(weights[step, k], _feature(network, k)))
-        for step, k in np.argwhere(weights).tolist()
-        if step < _sum_start(weights[:, k])
-    ]
-    steps = [step for step, _ in found]
-    if len(steps) > 1 and steps == list(range(1, len(steps) + 1)) and len({word for _, word in found}) == 1:
-        return [f"{found[0][1]} over {len(steps)} steps"]
-    if steps == list(range(1, len(steps) + 1)) or steps == [conditions]:
-        return [word for _, word in found]
-    return [f"{word} at step {step}" for step, word in found]
+    terms = sorted((term for term in future.terms if not term.discount), key=lambda term: (term.step, term.nodes))
+    steps = [term.step for term in terms]
+    words = [_times(term.weight, _feature(network, term.nodes[0][0])) for term in terms]
+    in_order = steps == list(range(1, len(steps) + 1))
+    if in_order and len(steps) > 1 and len(set(words)) == 1:
+        return [f"{words[0]} over {len(steps)} steps"]
+    if in_order or steps == [len(future.actions)]:
+        return words
+    return [f"{word} at step {step}" for word, step in zip(words, steps, strict=True)]
 
 
-def _sums(network: QuestionNetwork, weights: np.ndarray) -> list[str]:
+def _sums(network: QuestionNetwork, future: Future) -> list[str]:
     """What counts for ever."""
-    found: list[tuple[int, str]] = []
-    for k in range(weights.shape[1]):
-        start = _sum_start(weights[:, k])
-        if start < len(weights):
-            kind = "sum" if np.isclose(weights[-1, k], weights[-2, k]) else "discounted sum"
-            since = f" from step {start + 1}" if start else ""
-            found.append((start, _times(weights[start, k], f"{kind} of {_feature(network, k)}{since}")))
-    return [words for _, words in sorted(found, key=lambda each: each[0])]
+    return [
+        _times(
+            term.weight * weight,
+            f"{'sum' if term.discount == 1 else 'discounted sum'} of {_feature(network, column)}"
+            + (f" from step {term.step}" if term.step > 1 else ""),
+        )
+        for term in sorted(future.terms, key=lambda term: term.step)
+        if term.discount
+        for column, weight in term.nodes
+    ]
 
 
-def _feature(network: QuestionNetwork, k: int) -> str:
-    return network.features[k].replace("random-patches/", "patch ").replace("random-linear/", "feature ")
+def _feature(network: QuestionNetwork, column: int) -> str:
+    name = network.features[column - network.n_predictions]
+    return name.replace("random-patches/", "patch ").replace("random-linear/", "feature ")
 
 
 def _times(weight: float, words: str) -> str:

@@ -15,10 +15,10 @@ from rgvf.spec import EnvironmentSpec
 MAX_FEATURES = 100_000
 """Of one kind. A larger number in a file is a mistake, and would fill the memory with random vectors."""
 DEFAULT_SCALE = 8.0
-"""Length of the random vectors that are applied to image patches (the paper's for Atari)."""
+"""Length of the random vectors of `random-patches` (the paper's for Atari)."""
 
 Make = Callable[[EnvironmentSpec, int, int, float], Feature]
-"""(spec, number of features, seed, scale) → feature."""
+"""(spec, number of features, seed, scale) → feature. Only `random-patches` has a scale."""
 
 
 def _random_patches(spec: EnvironmentSpec, n: int, seed: int, scale: float) -> Feature:
@@ -28,7 +28,7 @@ def _random_patches(spec: EnvironmentSpec, n: int, seed: int, scale: float) -> F
 
 
 def _random_linear(spec: EnvironmentSpec, n: int, seed: int, scale: float) -> Feature:
-    del scale
+    del scale  # standard normal entries, as in the grid studies
     return RandomLinear(key_for(seed, Purpose.FEATURES), spec.observation_shape, n)
 
 
@@ -39,7 +39,7 @@ KINDS: dict[str, Make] = {
     "random-linear": _random_linear,
     "pixel-change": lambda spec, n, seed, scale: PixelChange(spec.image_shape("pixel-change"), spec.is_stacked),
 }
-"""What makes the features KIND/0, KIND/1, …, of (spec, number of features, seed, scale). Add your own kinds here."""
+"""What makes the features KIND/0, KIND/1, …. Add your own kinds here."""
 SINGLE = ("reward", "constant")
 """Kinds of which there is one feature, KIND."""
 
@@ -50,7 +50,7 @@ def make_features(names: Sequence[str], spec: EnvironmentSpec, seed: int, scale:
     Args:
         names: such as "reward" or "random-patches/3".
         seed: decides the random features.
-        scale: length of the random vectors that are applied to image patches.
+        scale: length of the random vectors of `random-patches`; other features have none.
     """
     sizes: dict[str, int] = {}
     for name in names:

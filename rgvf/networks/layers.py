@@ -71,8 +71,8 @@ class Head(eqx.Module):
         self, states: Float[Array, "*batch inputs"], gradient_scale: float | Float[Array, ""] = 1.0
     ) -> Float[Array, "*batch outputs"]:
         """The output; the gradient that flows back from the output layer is multiplied by `gradient_scale`."""
-        features = states if self.hidden is None else jax.nn.relu(self.hidden(states))
-        return self.output(scale_gradient(features, gradient_scale))
+        activations = states if self.hidden is None else jax.nn.relu(self.hidden(states))
+        return self.output(scale_gradient(activations, gradient_scale))
 
 
 def scale_gradient(x: Float[Array, "..."], scale: float | Float[Array, ""]) -> Float[Array, "..."]:

@@ -16,6 +16,7 @@ from rgvf.questions.exact import FiniteMDP, exact_answers
 from rgvf.questions.generator import action_values, random_discounted_sums, random_network, random_shallow
 from rgvf.questions.network import QuestionNetwork
 from rgvf.questions.targets import NEVER, UNCONDITIONED, EdgeTable, mask, pad_table, targets
+from rgvf.questions.terms import Future, Term, futures
 from rgvf.questions.unroll import Plan, plans
 
 __all__ = [
@@ -24,13 +25,16 @@ __all__ = [
     "UNCONDITIONED",
     "EdgeTable",
     "FiniteMDP",
+    "Future",
     "Plan",
     "QuestionNetwork",
+    "Term",
     "action_values",
     "discounted_sum",
     "exact_answers",
     "figure_1a",
     "full_tree",
+    "futures",
     "horizon_discounts",
     "mask",
     "multi_horizon_values",

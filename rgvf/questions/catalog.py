@@ -11,7 +11,10 @@ from rgvf.questions.network import QuestionNetwork
 
 
 def horizon_discounts(n: int) -> tuple[float, ...]:
-    """n discounts 1 − 1/h whose horizons h are spread from 1 to 100 steps: h_k = max(1, 100·k/n), k = 0 … n − 1."""
+    """n discounts 1 − 1/h with horizons h = max(1, 100·k/n) steps, k = 0 … n − 1: ten have 1, 10, 20, …, 90 steps.
+
+    A single one is 0, which is the next step only. Of 100 or more, several are 0.
+    """
     if n < 1:
         raise ValueError(f"there must be at least 1 horizon, not {n}")
     return tuple(1 - 1 / max(1.0, 100 * k / n) for k in range(n))
@@ -79,7 +82,7 @@ def union(networks: Mapping[str, QuestionNetwork]) -> QuestionNetwork:
         if network.actions not in ((), actions):
             raise ValueError(f"the networks must have the same actions: {key!r} has {', '.join(network.actions)}")
         names = {name: f"{key} {name}" for name in network.predictions}
-        predictions |= {names[name]: each for name, each in zip(network.predictions, network.conditions, strict=True)}
+        predictions |= dict(zip(names.values(), network.conditions, strict=True))
         edges += [(names[source], names.get(target, target), weight) for source, target, weight in network.edges]
     return QuestionNetwork(features, predictions, edges, actions)
 

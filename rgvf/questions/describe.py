@@ -1,50 +1,14 @@
-"""A question in words.
-
-The targets of a node are unrolled along its edges until only features are left, each a number of steps ahead after a
-sequence of actions. Terms that can be true of one future are described together.
-"""
+"""A question in words. Terms that can be true of one future are described together."""
 
 from __future__ import annotations
 
-from collections import deque
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rgvf.questions.graph import QuestionGraph
-
-# A question that unrolls into more terms than this is described by other nodes' answers.
-MAX_TERMS = 100
-FOREVER = 10**9
-
-
-@dataclass(frozen=True)
-class _Term:
-    """weight × E[subject `step` steps ahead | the first actions are these, then `tail` or the policy]."""
-
-    weight: float
-    actions: tuple[str | None, ...]  # None: what the policy does
-    step: int
-    subject: str
-    tail: str | None = None  # the action kept up for ever, in a discounted sum that is conditioned
-    last: int = 0  # the last step that the subject looks at
-
-    def sequence(self) -> tuple[str | None, ...]:
-        """The actions, without what the policy does at their end; but what comes before a tail stays."""
-        actions = self.actions
-        while actions and actions[-1] is None and self.tail is None:
-            actions = actions[:-1]
-        return actions
-
-    def fits(self, sequence: tuple[str | None, ...], tail: str | None) -> bool:
-        """Whether this term is true of the future in which `sequence` is done first, then `tail` or the policy."""
-        if self.last == FOREVER:
-            return self.sequence() == sequence and self.tail == tail
-        return all(
-            (self.actions[i] if i < len(self.actions) else None) == (sequence[i] if i < len(sequence) else tail)
-            for i in range(self.last)
-        )
+from rgvf.questions.terms import Future, Term, futures
 
 
 def describe(network: QuestionGraph, node: str | int | None = None) -> str:
@@ -54,16 +18,7 @@ def describe(network: QuestionGraph, node: str | int | None = None) -> str:
     number = network.index.get(node) if isinstance(node, str) else node
     if not isinstance(number, (int, np.integer)) or not 0 <= number < network.n_predictions:
         raise ValueError(f"there is no prediction node {node!r}")
-    terms = _merged(_unroll(_outgoing(network), network, int(number)))
-    groups: list[tuple[tuple[str | None, ...], str | None, list[_Term]]] = []
-    for term in sorted(terms, key=lambda t: (-len(t.sequence()), -t.last)):
-        for sequence, tail, members in groups:
-            if term.fits(sequence, tail):
-                members.append(term)
-                break
-        else:
-            groups.append((term.sequence(), term.tail, [term]))
-    parts = [_phrase(sequence, tail, members) for sequence, tail, members in groups]
+    parts = [(_premise(future), _sought(network, future.terms)) for future in futures(network, int(number))]
     if not parts:
         return "nothing: every weight is 0, so the answer is always 0."
     if len(parts) == 1:
@@ -73,103 +28,54 @@ def describe(network: QuestionGraph, node: str | int | None = None) -> str:
     return f"what do these {len(parts)} add up to: {listed}?"
 
 
-def _outgoing(network: QuestionGraph) -> list[list[tuple[int, float]]]:
-    outgoing: list[list[tuple[int, float]]] = [[] for _ in network.predictions]
-    for source, target, weight in zip(*(a.tolist() for a in network.edge_arrays), strict=True):
-        if weight != 0:
-            outgoing[source].append((target, weight))
-    return outgoing
+def _premise(future: Future) -> str:
+    steps = ", then ".join("what the policy does" if action is None else action for action in future.actions)
+    if not steps:
+        return "following the policy, " if future.kept_up is None else f"if I keep doing {future.kept_up}, "
+    if future.kept_up is not None:
+        return f"if I do {steps} and keep doing {future.kept_up} from then on, "
+    looks_further = any(term.discount or term.step > len(future.actions) for term in future.terms)
+    return f"if I do {steps} and follow the policy from then on, " if looks_further else f"if I do {steps}, "
 
 
-def _unroll(outgoing: list[list[tuple[int, float]]], network: QuestionGraph, node: int) -> list[_Term]:
-    terms: list[_Term] = []
-    pending = deque[tuple[int, float, tuple[str | None, ...], frozenset[int]]]([(node, 1.0, (), frozenset())])
-    while pending:
-        node, weight, before, passed = pending.popleft()
-        action = network.conditions[node]
-        name = None if action is None else network.actions[action]
-        after = (*before, name)
-        loop = next((w for t, w in outgoing[node] if t == node), None)
-        others = [(t, w) for t, w in outgoing[node] if t != node]
-        if loop is not None:
-            terms.append(_discounted(network, others, loop, weight, before, name))
-            continue
-        for target, edge in others:
-            if target >= network.n_predictions:
-                feature = network.features[target - network.n_predictions]
-                terms.append(_Term(weight * edge, after, len(after), feature, last=len(after)))
-            elif target in passed or target == node or len(terms) + len(pending) + len(after) > MAX_TERMS:
-                answer = f"the answer to question {network.predictions[target]!r}"
-                terms.append(_Term(weight * edge, after, len(after), answer, last=len(after)))
-            else:
-                pending.append((target, weight * edge, after, passed | {node}))
-    return terms
+def _sought(network: QuestionGraph, terms: list[Term]) -> str:
+    """The quantity that is sought in one future."""
+    parts = list(_parts(network, terms))
+    if len(parts) == 1 and " over the next " not in parts[0]:
+        return f"the expected {parts[0].removeprefix('the ')}"
+    return f"the expected sum of {' + '.join(parts)}"
 
 
-def _discounted(
-    network: QuestionGraph,
-    others: list[tuple[int, float]],
-    discount: float,
-    weight: float,
-    before: tuple[str | None, ...],
-    action: str | None,
-) -> _Term:
-    names = network.predictions + network.features
-    summed = [
-        _times(w, names[t] if t >= network.n_predictions else f"the answer to question {names[t]!r}") for t, w in others
-    ]
-    inside = " + ".join(summed) if summed else "nothing"
-    if len(summed) > 1:
-        inside = f"({inside})"
-    kind = "undiscounted sum" if discount == 1 else f"discounted sum (γ = {discount:.6g})"
-    start = len(before) + 1
-    since = f" from step {start} on" if start > 1 else ""
-    until = ", until the episode ends" if discount == 1 else ""
-    return _Term(weight, before, start, f"the {kind} of {inside}{since}{until}", tail=action, last=FOREVER)
-
-
-def _merged(terms: list[_Term]) -> list[_Term]:
-    """Add up terms that occur more than once."""
-    sums: dict[_Term, float] = {}
+def _parts(network: QuestionGraph, terms: list[Term]) -> Iterator[str]:
+    """Terms in the order of time, discounted sums last; one feature over the next n steps is described at once."""
+    steps_of: dict[tuple[str, float], list[int]] = {}
+    parts: list[tuple[float, int, str]] = []
     for term in terms:
-        key = replace(term, weight=0.0)
-        sums[key] = sums.get(key, 0.0) + term.weight
-    return [replace(key, weight=weight) for key, weight in sums.items() if weight != 0]
-
-
-def _phrase(sequence: tuple[str | None, ...], tail: str | None, terms: list[_Term]) -> tuple[str, str]:
-    """The premise, and the quantity that is sought under it."""
-    last = max(term.last for term in terms)
-    steps = [action if action is not None else "what the policy does" for action in sequence]
-    premise = f"if I do {', then '.join(steps)}" if steps else ""
-    if tail is not None:
-        premise += f" and keep doing {tail} from then on, " if steps else f"if I keep doing {tail}, "
-    elif not steps:
-        premise = "following the policy, "
-    elif last > len(steps):
-        premise += " and follow the policy from then on, "
-    else:
-        premise += ", "
-    sums = list(_sums(terms))
-    if len(sums) == 1 and " over the next " not in sums[0]:
-        return premise, f"the expected {sums[0].removeprefix('the ')}"
-    return premise, f"the expected sum of {' + '.join(sums)}"
-
-
-def _sums(terms: list[_Term]) -> Iterator[str]:
-    """Terms in the order of time; one feature over the next n steps is described at once."""
-    runs: dict[tuple[str, float], list[int]] = {}
-    for term in terms:
-        if term.last != FOREVER:
-            runs.setdefault((term.subject, term.weight), []).append(term.step)
-    parts: list[tuple[int, str]] = []
-    for (subject, weight), steps in runs.items():
-        if len(steps) > 1 and sorted(steps) == list(range(1, len(steps) + 1)):
-            parts.append((1, _times(weight, f"{subject} over the next {len(steps)} steps")))
+        if term.discount:
+            parts.append((math.inf, term.step, _times(term.weight, _discounted_sum(network, term))))
         else:
-            parts += [(s, _times(weight, f"{subject} {s} step{'s' * (s > 1)} ahead")) for s in steps]
-    parts += [(t.step + FOREVER, _times(t.weight, t.subject)) for t in terms if t.last == FOREVER]
-    yield from (text for _, text in sorted(parts, key=lambda pair: pair[0]))
+            steps_of.setdefault((_subject(network, term.nodes[0][0]), term.weight), []).append(term.step)
+    for (subject, weight), steps in steps_of.items():
+        if len(steps) > 1 and sorted(steps) == list(range(1, len(steps) + 1)):
+            parts.append((1, 0, _times(weight, f"{subject} over the next {len(steps)} steps")))
+        else:
+            parts += [(step, 0, _times(weight, f"{subject} {step} step{'s' * (step > 1)} ahead")) for step in steps]
+    yield from (text for *_, text in sorted(parts, key=lambda part: part[:2]))
+
+
+def _discounted_sum(network: QuestionGraph, term: Term) -> str:
+    inside = " + ".join(_times(weight, _subject(network, column)) for column, weight in term.nodes) or "nothing"
+    inside = f"({inside})" if len(term.nodes) > 1 else inside
+    since = f" from step {term.step} on" if term.step > 1 else ""
+    if term.discount == 1:
+        return f"the undiscounted sum of {inside}{since}, until the episode ends"
+    return f"the discounted sum (γ = {term.discount:.6g}) of {inside}{since}"
+
+
+def _subject(network: QuestionGraph, column: int) -> str:
+    if column < network.n_predictions:
+        return f"the answer to question {network.predictions[column]!r}"
+    return network.features[column - network.n_predictions]
 
 
 def _times(weight: float, text: str) -> str:

@@ -81,10 +81,6 @@ def exact_answers(network: QuestionGraph, mdp: FiniteMDP, policy: np.ndarray) ->
             raise ValueError(f"prediction node {name!r} is conditioned on action {action}; the MDP has {actions}")
         return mdp.transition[:, action][np.ix_(living, living)], np.eye(actions)[np.full(living.sum(), action)]
 
-    outgoing: list[list[tuple[int, float]]] = [[] for _ in network.predictions]
-    for source, target, weight in zip(*(a.tolist() for a in network.edge_arrays), strict=True):
-        outgoing[source].append((target, weight))
-
     n, n_p = int(living.sum()), network.n_predictions
     answers = np.zeros((n, n_p))
     for part in network.components:
@@ -93,7 +89,7 @@ def exact_answers(network: QuestionGraph, mdp: FiniteMDP, policy: np.ndarray) ->
         outer = np.zeros(len(part) * n)
         for node in part:
             move, acts = conditioned(node)
-            for target, weight in outgoing[node]:
+            for target, weight in network.outgoing[node]:
                 if target in place:
                     inner[place[node], place[target]] += weight * move
                 elif target < n_p:

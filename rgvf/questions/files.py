@@ -16,12 +16,14 @@ MAX_FILE_BYTES = 64 * 2**20
 
 def graph_json(network: QuestionGraph) -> str:
     """One node a line; numbers survive exactly."""
-    edges: dict[str, list[list[Any]]] = {name: [] for name in network.predictions}
-    for source, target, weight in network.edges:
-        edges[source].append([target, weight])
+    names = network.predictions + network.features
     nodes = [
-        {"name": name, "action": None if action is None else network.actions[action], "edges": edges[name]}
-        for name, action in zip(network.predictions, network.conditions, strict=True)
+        {
+            "name": name,
+            "action": None if action is None else network.actions[action],
+            "edges": [(names[target], weight) for target, weight in edges],
+        }
+        for name, action, edges in zip(network.predictions, network.conditions, network.outgoing, strict=True)
     ]
     lines = ",\n    ".join(json.dumps(node, ensure_ascii=False) for node in nodes)
     head = {"format": FORMAT, "version": VERSION, "features": network.features, "actions": network.actions}

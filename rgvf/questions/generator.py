@@ -1,14 +1,15 @@
 """The random generator of question networks, and its ablations.
 
 Layer 0 has a discounted sum of every feature. In each deeper layer every action gets `repeat` nodes; a node asks for
-the sum of a random node of the layer above and a random feature. Parents are drawn without replacement, so that no two
-nodes of a layer ask the same of the same action. In layer 1 a parent may be a feature itself, and then it is the
-node's only edge (the paper's text and figure; its pseudocode adds a second).
+the sum of a random node of the layer above, its parent, and a random feature. Parents are drawn without replacement, so
+that no two nodes of a layer ask the same of the same action; where there are fewer than `repeat`, each is drawn once.
+In layer 1 a parent may be a feature itself, and then it is the node's only edge (the paper's text and figure; its
+pseudocode adds a second).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -26,7 +27,6 @@ def random_network(
     depth: int = 8,
     repeat: int = 16,
     seed: int | np.random.Generator,
-    cap_repeat: bool = False,
 ) -> QuestionNetwork:
     """Sample a question network; the defaults are the paper's for Atari.
 
@@ -35,33 +35,17 @@ def random_network(
         actions: names of the actions, or how many.
         discount: γ of the discounted sums in layer 0.
         depth: number of action-conditional layers.
-        repeat: nodes per action in each of them.
+        repeat: nodes per action in each of them, or as many as there are candidates.
         seed: the same seed gives the same network.
-        cap_repeat: where a layer has fewer candidates than `repeat`, use them all instead of refusing.
 
     Returns:
-        A network of n_f + depth · repeat · |actions| predictions; node "l.i" is number i of layer l.
+        A network of n_f + depth · repeat · |actions| predictions, fewer where `repeat` exceeds the candidates (in layer
+        1 there are 2 · n_f); node "l.i" is number i of layer l.
     """
     feature_names, action_names = names_of("feature node", features, "f"), names_of("action", actions)
     _check(discount, depth, repeat, feature_names, action_names)
-    rng = np.random.default_rng(seed)
-    predictions, edges = _sums([(feature, discount) for feature in feature_names])
-    parents = [*feature_names, *predictions]
-    for layer in range(1, depth + 1):
-        if repeat > len(parents) and not cap_repeat:
-            raise ValueError(
-                f"repeat {repeat} is too large: layer {layer} has only {len(parents)} candidate parents to draw "
-                f"without replacement; use at most {len(parents)}, or set cap_repeat"
-            )
-        nodes: list[str] = []
-        for name, action, parent in _random_layer(layer, len(action_names), parents, repeat, rng):
-            edges.append((name, parent, 1.0))
-            if parent in predictions:
-                edges.append((name, feature_names[rng.integers(len(feature_names))], 1.0))
-            predictions[name] = action
-            nodes.append(name)
-        parents = nodes
-    return QuestionNetwork(feature_names, predictions, edges, action_names)
+    sums = [(feature, discount) for feature in feature_names]
+    return _grown(sums, feature_names, feature_names, action_names, depth, repeat, seed)
 
 
 def action_values(
@@ -74,15 +58,14 @@ def action_values(
 ) -> QuestionNetwork:
     """Sample questions about reward: if I do a, then b, …, and then follow the policy, how much reward?
 
-    Layer 0 has the value of the policy at each discount. In each deeper layer every action gets `repeat` nodes, or as
-    many as there are candidates; a node asks for the reward plus a random node of the layer above, drawn without
-    replacement.
+    Layer 0 has the value of the policy at each discount. In each deeper layer every action gets `repeat` nodes; a node
+    asks for the reward plus a random node of the layer above, drawn without replacement.
 
     Args:
         actions: names of the actions, or how many.
         discounts: of the values in layer 0.
         depth: number of action-conditional layers; 0: multi-horizon values.
-        repeat: nodes per action in each of them.
+        repeat: nodes per action in each of them, or as many as there are candidates: the nodes of the layer above.
         seed: the same seed gives the same network.
 
     Returns:
@@ -94,39 +77,42 @@ def action_values(
         raise ValueError("at least one discount is needed")
     for discount in discounts:
         _check(discount, depth, repeat, [feature], action_names)
+    sums = [(feature, discount) for discount in discounts]
+    return _grown(sums, (), (feature,), action_names, depth, repeat, seed)
+
+
+def _grown(
+    sums: Sequence[tuple[str, float]],
+    candidates: Sequence[str],
+    features: Sequence[str],
+    actions: Sequence[str],
+    depth: int,
+    repeat: int,
+    seed: int | np.random.Generator,
+) -> QuestionNetwork:
+    """A network with a discounted sum for each (feature, discount) in layer 0, and random layers below it.
+
+    `candidates`: what nodes of layer 1 may have as their parents beside these sums.
+    """
     rng = np.random.default_rng(seed)
-    predictions, edges = _sums([(feature, discount) for discount in discounts])
-    parents = list(predictions)
-    for layer in range(1, depth + 1):
-        nodes = list(_random_layer(layer, len(action_names), parents, repeat, rng))
-        for name, action, parent in nodes:
-            edges += [(name, parent, 1.0), (name, feature, 1.0)]
-            predictions[name] = action
-        parents = [name for name, _, _ in nodes]
-    return QuestionNetwork([feature], predictions, edges, action_names)
-
-
-def _sums(pairs: Sequence[tuple[str, float]]) -> tuple[dict[str, int | None], list[Edge]]:
-    """Layer 0: a discounted sum for each pair of feature and discount, as nodes without a condition and their edges."""
     predictions: dict[str, int | None] = {}
     edges: list[Edge] = []
-    for k, (feature, discount) in enumerate(pairs):
+    for k, (feature, discount) in enumerate(sums):
         predictions[f"0.{k}"] = None
         edges += [(f"0.{k}", feature, 1.0), (f"0.{k}", f"0.{k}", discount)]
-    return predictions, edges
-
-
-def _random_layer(
-    layer: int, n_actions: int, parents: Sequence[str], repeat: int, rng: np.random.Generator
-) -> Iterator[tuple[str, int, str]]:
-    """Name, action and random parent of each node of a layer; all candidates are used where there are few.
-
-    Parents are drawn action by action while the nodes are taken, so what else is drawn meanwhile comes in between.
-    """
-    count = min(repeat, len(parents))
-    for action in range(n_actions):
-        for i, parent in enumerate(rng.choice(len(parents), count, replace=False)):
-            yield f"{layer}.{action * count + i}", action, parents[int(parent)]
+    candidates = [*candidates, *predictions]
+    for layer in range(1, depth + 1):
+        nodes: dict[str, int | None] = {}
+        for action in range(len(actions)):
+            for drawn in rng.choice(len(candidates), min(repeat, len(candidates)), replace=False):
+                name, parent = f"{layer}.{len(nodes)}", candidates[int(drawn)]
+                nodes[name] = action
+                edges.append((name, parent, 1.0))
+                if parent in predictions:
+                    edges.append((name, features[int(rng.integers(len(features)))], 1.0))
+        predictions |= nodes
+        candidates = list(nodes)
+    return QuestionNetwork(features, predictions, edges, actions)
 
 
 def random_discounted_sums(

@@ -109,6 +109,24 @@ class QuestionGraph:
         return MappingProxyType({name: i for i, name in enumerate(self.predictions + self.features)})
 
     @cached_property
+    def outgoing(self) -> tuple[tuple[tuple[int, float], ...], ...]:
+        """Of each prediction node its edges in their order, as (column of the other node, weight)."""
+        rows: list[list[tuple[int, float]]] = [[] for _ in self.predictions]
+        for source, target, weight in self.edges:
+            rows[self.index[source]].append((self.index[target], weight))
+        return tuple(map(tuple, rows))
+
+    def reach(self, node: int) -> list[int]:
+        """The columns of all that a prediction node depends on, near ones first, with its own."""
+        reached = dict.fromkeys([node])
+        pending = [node]
+        for source in pending:  # it grows
+            targets = [target for target, weight in self.outgoing[source] if weight and target not in reached]
+            reached |= dict.fromkeys(targets)
+            pending += [target for target in targets if target < self.n_predictions]
+        return list(reached)
+
+    @cached_property
     def edge_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(source, target, weight) of each edge, nodes as columns of `index`; read-only."""
         source = np.array([self.index[s] for s, _, _ in self.edges], np.int32)
@@ -130,34 +148,29 @@ class QuestionGraph:
     @cached_property
     def components(self) -> tuple[tuple[int, ...], ...]:
         """Strongly connected components of the prediction nodes, by column; each after those it depends on."""
-        source, target, weight = self.edge_arrays
-        inner = (target < self.n_predictions) & (weight != 0)
-        successors: list[list[int]] = [[] for _ in self.predictions]
-        for s, t in zip(source[inner].tolist(), target[inner].tolist(), strict=True):
-            successors[s].append(t)
-        return strongly_connected(successors)
+        return strongly_connected(
+            [[target for target, _ in self._looks_at(node)] for node in range(self.n_predictions)]
+        )
+
+    def _looks_at(self, node: int) -> list[tuple[int, float]]:
+        """The prediction nodes that a node depends on, with weights."""
+        return [(target, weight) for target, weight in self.outgoing[node] if target < self.n_predictions and weight]
 
     @cached_property
     def needs_termination(self) -> frozenset[str]:
         """Nodes that have an answer only where episodes end: undiscounted sums, and nodes that depend on one."""
-        source, target, weight = self.edge_arrays
-        successors: dict[int, list[tuple[int, float]]] = {}
-        for s, t, w in zip(source.tolist(), target.tolist(), weight.tolist(), strict=True):
-            if t < self.n_predictions and w != 0:
-                successors.setdefault(s, []).append((t, w))
         check_loops(self.components)
         marked: set[int] = set()
         for part in self.components:
             inside = set(part)
-            local = [(s, t, w) for s in part for t, w in successors.get(s, ()) if t in inside]
-            radius = component_radius(part, local)
+            edges = [(source, target, weight) for source in part for target, weight in self._looks_at(source)]
+            radius = component_radius(part, [edge for edge in edges if edge[1] in inside])
             if radius > 1 + RADIUS_TOLERANCE:
                 raise ValueError(
                     f"prediction node {self.predictions[part[0]]!r} is part of a loop that amplifies "
                     f"(spectral radius {radius:.6g}, at most 1 is allowed): its answer would be infinite"
                 )
-            follows = any(t in marked for s in part for t, _ in successors.get(s, ()))
-            if radius > 1 - RADIUS_TOLERANCE or follows:
+            if radius > 1 - RADIUS_TOLERANCE or any(target in marked for _, target, _ in edges):
                 marked |= inside
         return frozenset(self.predictions[i] for i in marked)
 

@@ -45,10 +45,7 @@ def layers(network: QuestionGraph) -> tuple[int, ...]:
     in Figure 2c, unless there is nothing else (Figure 2a).
     """
     n = network.n_predictions
-    looks_at: list[list[int]] = [[] for _ in range(n)]
-    for s, t in zip(*(a.tolist() for a in network.edge_arrays[:2]), strict=True):
-        if t < n:
-            looks_at[s].append(t)
+    looks_at = [[target for target, _ in edges if target < n] for edges in network.outgoing]
     sums = {i for i in range(n) if looks_at[i] == [i]}
     row = [0] * (n + network.n_features)
     for part in strongly_connected(looks_at):
@@ -61,7 +58,7 @@ def layers(network: QuestionGraph) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Layout:
     """Where everything goes, in units; arrays run over nodes in the order of `network.index`, or over rows."""
 
     network: QuestionGraph
@@ -98,20 +95,20 @@ class Plan:
     @property
     def margin(self) -> tuple[float, float, float]:
         """In points the width and height of the legend, and the height of the names above it all."""
-        wide = sum(LEGEND_TYPE * text_width(shown(self.network.actions[action])) + 26 for action in self.legend)
+        wide = sum(LEGEND_TYPE * text_width(label(self.network.actions[action])) + 26 for action in self.legend)
         return wide, 2 * LEGEND_TYPE if wide else 0.0, 0.0 if self.labelled else 1.5 * LEGEND_TYPE
 
 
-def fit(network: QuestionGraph, width: float, height: float) -> tuple[Plan, float]:
-    """The most readable plan for paper of this many points, and its unit."""
-    plan = _plan(network, labelled=network.n_predictions <= MAX_ARROWS)
-    unit = min(UNIT, *(np.array([width, height]) / plan.size))
-    if plan.labelled and unit * SMALL_TYPE < MIN_TYPE:
-        plan = _plan(network, labelled=False)
-    return plan, float(min(UNIT, *(np.array([width, max(1.0, height - sum(plan.margin[1:]))]) / plan.size)))
+def fit(network: QuestionGraph, width: float, height: float) -> tuple[Layout, float]:
+    """The most readable layout for paper of this many points, and its unit."""
+    layout = _layout(network, labelled=network.n_predictions <= MAX_ARROWS)
+    unit = min(UNIT, *(np.array([width, height]) / layout.size))
+    if layout.labelled and unit * SMALL_TYPE < MIN_TYPE:
+        layout = _layout(network, labelled=False)
+    return layout, float(min(UNIT, *(np.array([width, max(1.0, height - sum(layout.margin[1:]))]) / layout.size)))
 
 
-def _plan(network: QuestionGraph, labelled: bool) -> Plan:
+def _layout(network: QuestionGraph, labelled: bool) -> Layout:
     row = np.array(layers(network))
     row -= row.min()  # there may be no features
     texts = _texts(network, row)
@@ -141,7 +138,7 @@ def _plan(network: QuestionGraph, labelled: bool) -> Plan:
     room = np.minimum(clear[row[source]], clear[row[target]]) * (y[target] - y[source])
     flat = (row[source] > row[target]) & (0.4 * np.abs(x[target] - x[source]) > room)
     curved = np.isin(np.arange(len(count)), row[source[flat]])
-    return Plan(network, labelled, texts, row, x, y, level, walls, curved)
+    return Layout(network, labelled, texts, row, x, y, level, walls, curved)
 
 
 def _texts(network: QuestionGraph, row: np.ndarray) -> dict[tuple[int, str], str]:
@@ -154,17 +151,17 @@ def _texts(network: QuestionGraph, row: np.ndarray) -> dict[tuple[int, str], str
     for i, (name, action) in enumerate(zip(network.predictions, network.conditions, strict=True)):
         condition = None if action is None else network.actions[action]
         if condition is not None:
-            texts[i, "left"] = shown(condition)
+            texts[i, "left"] = label(condition)
             if f"{name},".startswith(f"{condition},"):
                 continue  # in a tree the actions on the way are the name
-        if text_width(shown(name)) <= 2.4:
-            texts[i, "inside"] = shown(name)
+        if text_width(label(name)) <= 2.4:
+            texts[i, "inside"] = label(name)
         elif i not in looked_at:
-            texts[i, "below"] = shown(name)
+            texts[i, "below"] = label(name)
         else:
-            texts.setdefault((i, "left" if (i, "loop") in texts else "right"), shown(name))
+            texts.setdefault((i, "left" if (i, "loop") in texts else "right"), label(name))
     for i, name in enumerate(network.features, network.n_predictions):
-        texts[i, "inside" if text_width(shown(name)) <= 1.8 else "above"] = shown(name)
+        texts[i, "inside" if text_width(label(name)) <= 1.8 else "above"] = label(name)
     return texts
 
 
@@ -200,10 +197,10 @@ def _columns(
 
     def sweep(sort: bool) -> int:
         down = [(r, lower, upper) for r in range(1, len(order))]
-        for r, mine, theirs in down + [(r, upper, lower) for r in range(max(0, len(order) - 2), -1, -1)]:
+        for r, own, others in down + [(r, upper, lower) for r in range(max(0, len(order) - 2), -1, -1)]:
             members = order[r]
-            total = np.bincount(group[mine], pull, len(row))[group[members]]
-            mean = np.bincount(group[mine], pull * x[theirs], len(row))[group[members]] / np.maximum(total, 1e-9)
+            total = np.bincount(group[own], pull, len(row))[group[members]]
+            mean = np.bincount(group[own], pull * x[others], len(row))[group[members]] / np.maximum(total, 1e-9)
             want = np.where(total > 0, mean, x[group[members]]).round(6)  # so that what ought to tie does tie
             if sort:
                 by_want = np.argsort(want, kind="stable")
@@ -246,7 +243,7 @@ def _crossings(row: np.ndarray, start: np.ndarray, end: np.ndarray) -> int:
     return total
 
 
-def shown(name: str) -> str:
+def label(name: str) -> str:
     """A name as it is written: short, on one line, without what XML forbids."""
     name = " ".join("".join(c if c.isprintable() else " " for c in name).split())
     if len(name) <= MAX_LABEL:

@@ -7,6 +7,10 @@ Nodes have a handful of edges, so a target is a gather and a sum. The functions 
 
 from __future__ import annotations
 
+import functools
+import itertools
+import operator
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +25,7 @@ NEVER = -2
 MAX_WIDTH = 8
 
 Array = Any  # a NumPy or a JAX array
+Row = tuple[tuple[int, float], ...]  # (column, weight) of the edges of a node
 
 
 class Gather(NamedTuple):
@@ -40,33 +45,31 @@ class EdgeTable(NamedTuple):
 
 def edge_table(network: QuestionGraph) -> EdgeTable:
     """Lay the edges out in rows of equal width; a row that is short repeats its first index with weight 0."""
-    rows: list[list[tuple[int, float]]] = [[] for _ in network.predictions]
-    for source, target, weight in zip(*(a.tolist() for a in network.edge_arrays), strict=True):
-        rows[source].append((target, weight))
+    rows: Sequence[Row] = network.outgoing
     rounds: list[Gather] = []
     while max(map(len, rows)) > MAX_WIDTH:
-        pieces: list[list[tuple[int, float]]] = []
-        sums: list[list[tuple[int, float]]] = []
+        pieces: list[Row] = []
+        sums: list[Row] = []
         for row in rows:
             starts = range(0, len(row), MAX_WIDTH)
-            sums.append([(len(pieces) + i, 1.0) for i in range(len(starts))])
+            sums.append(tuple((len(pieces) + i, 1.0) for i in range(len(starts))))
             pieces += [row[start : start + MAX_WIDTH] for start in starts]
         rounds.append(_rectangle(pieces))
         rows = sums
     rounds.append(_rectangle(rows))
-    condition = np.array([UNCONDITIONED if c is None else c for c in network.conditions], np.int32)
+    condition = np.array([UNCONDITIONED if action is None else action for action in network.conditions], np.int32)
     table = EdgeTable(tuple(rounds), condition, np.arange(network.n_features, dtype=np.int32))
-    for array in (*(a for each in rounds for a in each), table.condition, table.feature):
+    for array in (*itertools.chain(*rounds), table.condition, table.feature):
         array.flags.writeable = False
     return table
 
 
-def _rectangle(rows: list[list[tuple[int, float]]]) -> Gather:
+def _rectangle(rows: Sequence[Row]) -> Gather:
     width = max(map(len, rows))
-    padded = [row + [(row[0][0], 0.0)] * (width - len(row)) for row in rows]
+    padded = [row + ((row[0][0], 0.0),) * (width - len(row)) for row in rows]
     return Gather(
-        index=np.array([[i for i, _ in row] for row in padded], np.int32),
-        weight=np.array([[w for _, w in row] for row in padded], np.float32),
+        index=np.array([[column for column, _ in row] for row in padded], np.int32),
+        weight=np.array([[weight for _, weight in row] for row in padded], np.float32),
     )
 
 
@@ -98,24 +101,20 @@ def targets(table: EdgeTable | QuestionGraph, features: Array, next_answers: Arr
         [..., n_p]. Nothing here stops gradients; a loss must.
     """
     table = as_table(table)
-    for what, given, table_size in (
-        ("features", features, table.feature),
-        ("next_answers", next_answers, table.condition),
-    ):
-        if given.shape[-1] != table_size.shape[-1]:
-            raise ValueError(f"{what} must end in an axis of {table_size.shape[-1]}, not {given.shape[-1]}")
+    n_p, n_f = table.condition.shape[-1], table.feature.shape[-1]
+    for what, values, size in (("features", features, n_f), ("next_answers", next_answers, n_p)):
+        if values.shape[-1] != size:
+            raise ValueError(f"{what} must end in an axis of {size}, not {values.shape[-1]}")
     xp = _namespace(features, next_answers, terminal)
     alive = xp.where(xp.asarray(terminal)[..., None], xp.zeros_like(next_answers), next_answers)
     values = xp.concat([alive, features], axis=-1)
     for index, weight in table.rounds:
-        rank = (1,) * (values.ndim - 1)
-        columns = [
-            weight[:, c].reshape(*rank, -1) * xp.take(values, index[:, c], axis=-1, mode="clip")
-            for c in range(index.shape[1])
-        ]
-        values = columns[0]
-        for column in columns[1:]:
-            values = values + column
+        batch = (1,) * (values.ndim - 1)
+        products = (
+            weight[:, edge].reshape(*batch, -1) * xp.take(values, index[:, edge], axis=-1, mode="clip")
+            for edge in range(index.shape[1])
+        )
+        values = functools.reduce(operator.add, products)
     return values
 
 

@@ -38,7 +38,7 @@ class Plan(NamedTuple):
         return len(self.action)
 
 
-def plans(network: QuestionGraph, node: int, steps: int, negligible: float = NEGLIGIBLE) -> tuple[Plan, ...]:
+def plans(network: QuestionGraph, node: int, steps: int) -> tuple[Plan, ...]:
     """Unroll a prediction node for at most so many steps; nothing where it leads too many ways.
 
     Where the nodes to answer next are conditioned on different actions, a plan branches: what came before stays with
@@ -51,16 +51,15 @@ def plans(network: QuestionGraph, node: int, steps: int, negligible: float = NEG
     while pending:
         actions, features, open_ = pending.pop()
         weight = open_[-1]
-        if len(actions) == steps or np.abs(weight).sum() <= negligible:
+        if len(actions) == steps or np.abs(weight).sum() <= NEGLIGIBLE:
             shape = len(actions), network.n_features
             table = np.array(features, float).reshape(shape)
             done.append(Plan(np.array(actions, np.int32), table, np.stack(open_), np.array(nodes)))
             continue
-        before = features, open_
-        for i, action in enumerate(np.unique(condition[weight != 0])):
-            mine = np.where(condition == action, weight, 0.0)
-            kept, waiting = (features, open_) if i == 0 else ([np.zeros_like(each) for each in past] for past in before)
-            pending.append(([*actions, action], [*kept, mine @ outer], [*waiting, mine @ inner]))
+        for action in np.unique(condition[weight != 0]):
+            share = np.where(condition == action, weight, 0.0)
+            pending.append(([*actions, action], [*features, share @ outer], [*open_, share @ inner]))
+            features, open_ = ([np.zeros_like(row) for row in past] for past in (features, open_))
         if len(pending) + len(done) > MAX_PLANS:
             return ()
     return tuple(done)
@@ -68,17 +67,14 @@ def plans(network: QuestionGraph, node: int, steps: int, negligible: float = NEG
 
 def _part(network: QuestionGraph, node: int) -> tuple[list[int], np.ndarray, np.ndarray, np.ndarray]:
     """The nodes that a node depends on, the weights between them, those to features, and their conditions."""
-    edges: dict[int, list[tuple[int, float]]] = {}
-    for source, target, weight in zip(*(a.tolist() for a in network.edge_arrays), strict=True):
-        edges.setdefault(source, []).append((target, weight))
-    nodes, n_p = [node], network.n_predictions
-    for each in nodes:  # it grows
-        nodes += [target for target, _ in edges[each] if target < n_p and target not in nodes]
+    n_p = network.n_predictions
+    nodes = [column for column in network.reach(node) if column < n_p]
+    place = {column: i for i, column in enumerate(nodes)}
     weights = np.zeros((len(nodes), len(nodes) + network.n_features))
-    for row, source in enumerate(nodes):
-        for target, weight in edges[source]:
-            column = nodes.index(target) if target < n_p else len(nodes) + target - n_p
-            weights[row, column] = weight
-    conditions = [network.conditions[each] for each in nodes]
-    condition = np.array([UNCONDITIONED if each is None else each for each in conditions])
+    for source in nodes:
+        for target, weight in network.outgoing[source]:
+            if weight:
+                weights[place[source], place[target] if target < n_p else len(nodes) + target - n_p] = weight
+    conditions = [network.conditions[column] for column in nodes]
+    condition = np.array([UNCONDITIONED if action is None else action for action in conditions])
     return nodes, weights[:, : len(nodes)], weights[:, len(nodes) :], condition

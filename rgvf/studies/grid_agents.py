@@ -127,7 +127,7 @@ def learner(config: GridConfig, variant: GridVariant, seed: int) -> Learner:
     value = ValueTask(config.discount, config.hidden)
     tasks = [OptimisedTask("value", value, optimiser, trains_representation=variant.end_to_end)]
     if variant.questions is not None:
-        answers = AnswersTask(question_arrays(*variant.questions(config, seed)), config.hidden)
+        answers = AnswersTask(question_arrays(*variant.questions(config, seed), gradient_scale=1.0), config.hidden)
         optimiser = _adam(config, config.learning_rate, config.answers_rate_decay)
         tasks.append(OptimisedTask("answers", answers, optimiser))
 

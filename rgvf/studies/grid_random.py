@@ -25,9 +25,7 @@ def _random_questions(n: int) -> Questions:
         actions = config.room.actions
         repeat = len(feature.names)
         discount = config.question_discount
-        network = random_network(
-            feature.names, actions, discount=discount, depth=DEPTH, repeat=repeat, seed=seed, cap_repeat=True
-        )
+        network = random_network(feature.names, actions, discount=discount, depth=DEPTH, repeat=repeat, seed=seed)
         return network, feature
 
     return make

@@ -50,7 +50,7 @@ class Sample(NamedTuple):
     @property
     def questions(self) -> dict[str, Any]:
         """The settings of the random questions."""
-        return {"cap_repeat": True, RANGES[self.name].field: self.value}
+        return {RANGES[self.name].field: self.value}
 
 
 RANGES: Mapping[str, Range] = {

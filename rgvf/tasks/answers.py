@@ -29,11 +29,18 @@ class QuestionArrays(NamedTuple):
     """Multiplies the gradient that flows from the answers into the head's hidden layer, and on."""
 
 
-def question_arrays(network: QuestionNetwork, features: Feature, gradient_scale: float = 1.0) -> QuestionArrays:
-    """Pair a network with the features that it names, in its order."""
+def question_arrays(network: QuestionNetwork, features: Feature, gradient_scale: float | None = None) -> QuestionArrays:
+    """Pair a network with the features that it names, in its order; the gradient scale is 1/√n unless it is given."""
     if network.features != features.names:
         raise ValueError(f"the question network needs the features {network.features}, not {features.names}")
-    return QuestionArrays(jax.tree.map(jnp.asarray, network.table), features, jnp.float32(gradient_scale))
+    scale = _gradient_scale(network) if gradient_scale is None else gradient_scale
+    return QuestionArrays(jax.tree.map(jnp.asarray, network.table), features, jnp.float32(scale))
+
+
+def _gradient_scale(network: QuestionNetwork) -> float:
+    """1/√n, where n predictions learn from a step: the unconditioned ones, and those of one action (on average)."""
+    conditioned = sum(condition is not None for condition in network.conditions)
+    return 1 / math.sqrt(network.n_predictions - conditioned + conditioned / max(1, len(network.actions)))
 
 
 @dataclass(frozen=True, eq=False)  # it holds arrays, which have no truth value and no hash
@@ -44,6 +51,10 @@ class AnswersTask:
         L = ½ Σ_i m_i(t) · (target_i(t) − ŷ_i(t))², averaged over steps
 
     m_i(t) is 1 where node i is unconditioned or its action was taken, else 0. Targets carry no gradient.
+
+    The output layer learns by the gradient of L. What flows from there into the hidden layer and the representation is
+    multiplied by 1/√n, where n predictions learn from a step: its size then depends less on how many questions there
+    are. The authors' code does so; the paper does not mention it.
     """
 
     questions: QuestionArrays
@@ -106,13 +117,7 @@ class QuestionSettings(ABC):
         features = self.make_features(network, spec, seed)
         if self.feature_rms is not None:
             features = Normalised(features, self.feature_rms)
-        return AnswersTask(question_arrays(network, features, gradient_scale(network)), hidden)
-
-
-def gradient_scale(network: QuestionNetwork) -> float:
-    """1/√n, where n predictions are trained at a step: the unconditioned ones, and those of one action."""
-    conditioned = sum(condition is not None for condition in network.conditions)
-    return 1 / math.sqrt(network.n_predictions - conditioned + conditioned / max(1, len(network.actions)))
+        return AnswersTask(question_arrays(network, features), hidden)
 
 
 def pad_questions(questions: QuestionArrays, n_predictions: int, n_features: int) -> QuestionArrays:

@@ -25,7 +25,7 @@ class MultiHorizonValues(QuestionSettings):
     name: ClassVar[str] = "mhvp"
 
     horizons: int = 10
-    """Number of values; their horizons are spread from 1 to 100 steps."""
+    """Number n of values, at horizons of max(1, 100·k/n) steps, k = 0 … n − 1: for ten 1, 10, 20, …, 90."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -67,7 +67,7 @@ class GivenQuestions(QuestionSettings):
     network: str = ""
     """The question network: a JSON file (in Python the text of one, or `GivenQuestions.of(network)`)."""
     feature_scale: float = DEFAULT_SCALE
-    """Length of the random vectors that are applied to image patches."""
+    """Length of the random vectors of `random-patches`; those of `random-linear` have standard normal entries."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

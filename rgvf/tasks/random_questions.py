@@ -33,15 +33,13 @@ class RandomQuestions(QuestionSettings):
     depth: int = 8
     """Action-conditional layers of the question network."""
     repeat: int = 16
-    """Questions for each action in each layer."""
+    """Questions for each action in each layer, or as many as there are candidates in the layer above."""
     features: int = 16
     """Number of random features."""
     discount: float = 0.95
     """Discount of the sums in layer 0 of the question network."""
-    cap_repeat: bool = False
-    """Use all candidates where a layer has fewer than `repeat`, instead of an error."""
     feature_scale: float = DEFAULT_SCALE
-    """Length of the random vectors that are applied to image patches."""
+    """Length of the random vectors of image patches; those of the whole observation have standard normal entries."""
     feature_kind: Literal["auto", "patches", "linear"] = "auto"
     """Random features of image patches, or of the whole observation; auto: patches for images."""
 
@@ -62,7 +60,6 @@ class RandomQuestions(QuestionSettings):
             depth=self.depth,
             repeat=self.repeat,
             seed=seed,
-            cap_repeat=self.cap_repeat,
         )
 
     def _check_size(self, spec: EnvironmentSpec) -> None:
@@ -127,9 +124,9 @@ class ActionValues(QuestionSettings):
     depth: int = 8
     """Action-conditional layers of the question network. 0: multi-horizon values; 1: the values after each action."""
     repeat: int = 16
-    """Questions for each action in each layer."""
+    """Questions for each action in each layer, or as many as there are candidates in the layer above."""
     horizons: int = 10
-    """Number of values in layer 0; their horizons are spread from 1 to 100 steps."""
+    """Number n of values in layer 0, at horizons of max(1, 100·k/n) steps, k = 0 … n − 1: for ten 1, 10, 20, …, 90."""
     feature_rms: float | None = field(default=8.0, kw_only=True)
     """Divide reward by its running root mean square and multiply it by this number; none: leave it as it is."""
 
@@ -163,7 +160,7 @@ class RandomAndActionValues(RandomQuestions):
     name: ClassVar[str] = "rgvf-action-values"
 
     horizons: int = ActionValues.horizons
-    """Number of values in layer 0 of the questions about reward."""
+    """Number of values in layer 0 of the questions about reward, as for `action-values`."""
     feature_rms: float | None = field(default=ActionValues.feature_rms, kw_only=True)
     """Divide each feature by its running root mean square and multiply it by this number; none: leave it as it is."""
 

@@ -100,10 +100,20 @@ def test_titles_are_short():
         "if left: patch 3 + discounted sum of patch 3 from step 2",
         "reward at step 2",
         "patch 3 from step 2, 0.5 × discounted sum",
-        "even",  # every other step: no sum as others
-        "reward at step 1 + 0.5 × reward at step 3 + 0.25 × reward at step 5 + …",
+        "even",  # nodes that depend on each other cannot be said in a few words
+        "odd",
     ]
     assert titles(termination_prediction()) == ["constant, sum"]
+    assert titles(multi_horizon_values([0.3])) == ["reward, discounted sum"]
+
+
+def test_a_question_that_no_words_say_is_still_known_by_what_it_depends_on():
+    """In a loop of several nodes, and where it asks about nothing."""
+    edges = [("a", "b"), ("b", "c", 0.5), ("c", "a", 0.5), ("c", "reward"), ("none", "reward", 0.0), ("none", "b", 0.0)]
+    network = QuestionNetwork(["reward"], {"a": None, "b": None, "c": "left", "none": None}, edges, ["left"])
+    loop, nothing = shown({"rgvf": network}, ("a", "none"))
+    assert loop == ("rgvf", 0, "a", ("reward",), True)
+    assert nothing == ("rgvf", 3, "none", (), False)
 
 
 def test_predictions_can_be_named():

@@ -1,9 +1,12 @@
+from collections import Counter
+
 import numpy as np
 import pytest
 
 from rgvf.questions import (
     discounted_sum,
     full_tree,
+    horizon_discounts,
     multi_horizon_values,
     reward_prediction,
     shallow,
@@ -20,6 +23,8 @@ def test_multi_horizon_values_have_horizons_from_1_to_90_steps():
     horizons = 1 / (1 - np.diag(dense[:, :10]))
     np.testing.assert_allclose(horizons, [1, 10, 20, 30, 40, 50, 60, 70, 80, 90])
     np.testing.assert_array_equal(dense[:, 10], 1)
+    assert horizon_discounts(1) == (0.0,)
+    assert Counter(horizon_discounts(200))[0.0] == 3  # horizons of 0, ½ and 1 step
     assert multi_horizon_values(np.linspace(0, 0.99, 1024).tolist()).n_predictions == 1024
 
 

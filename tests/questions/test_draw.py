@@ -27,7 +27,7 @@ from rgvf.questions import (
     termination_prediction,
 )
 from rgvf.questions.draw import draw, draw_on
-from rgvf.questions.layout import layers, shown
+from rgvf.questions.layout import label, layers
 
 SVG = "{http://www.w3.org/2000/svg}"
 MOVES = ["up", "right", "down", "left"]
@@ -189,17 +189,17 @@ def test_very_many_edges_become_an_image(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_labels_keep_what_differs():
-    assert shown("random-linear/12") == "random-lin…/12"
-    assert shown("random-linear/1") == "random-line…/1"
-    assert shown("a name without a number") == "a name withou…"
-    assert max(len(shown("x" * n + "/123")) for n in range(40)) <= 14
+    assert label("random-linear/12") == "random-lin…/12"
+    assert label("random-linear/1") == "random-line…/1"
+    assert label("a name without a number") == "a name withou…"
+    assert max(len(label("x" * n + "/123")) for n in range(40)) <= 14
 
 
 def test_a_drawing_names_every_feature_apart(tmp_path: Path) -> None:
     features = [f"random-linear/{i}" for i in range(16)]
     written = texts(random_network(features, 2, depth=1, repeat=1, seed=0).draw(tmp_path / "network.svg"))
-    assert {shown(feature) for feature in features} <= set(written)
-    assert len({shown(feature) for feature in features}) == 16
+    assert {label(feature) for feature in features} <= set(written)
+    assert len({label(feature) for feature in features}) == 16
 
 
 def test_a_notebook_shows_the_drawing(tmp_path):

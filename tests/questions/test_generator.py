@@ -61,12 +61,13 @@ def test_everything_follows_from_the_seed():
     assert random_network(4, 3, depth=2, repeat=4, seed=5) != random_network(4, 3, depth=2, repeat=4, seed=6)
 
 
-def test_a_repeat_that_is_too_large_is_refused_or_capped():
-    with pytest.raises(ValueError, match="repeat 9 is too large: layer 1 has only 8"):
-        random_network(4, 3, depth=2, repeat=9, seed=0)
-    capped = random_network(4, 3, depth=2, repeat=9, seed=0, cap_repeat=True)
-    sizes = Counter(map(layer, capped.predictions))
-    assert sizes == {0: 4, 1: 8 * 3, 2: 9 * 3}
+def test_where_candidates_are_fewer_than_repeat_each_is_a_parent_once():
+    network = random_network(4, 3, depth=2, repeat=9, seed=0)
+    assert Counter(map(layer, network.predictions)) == {0: 4, 1: 8 * 3, 2: 9 * 3}
+    parents = {source: target for source, target, _ in reversed(network.edges)}  # the first edge of each node
+    for action in range(3):
+        drawn = [parents[f"1.{8 * action + i}"] for i in range(8)]
+        assert sorted(drawn) == ["0.0", "0.1", "0.2", "0.3", "f0", "f1", "f2", "f3"]
 
 
 @pytest.mark.parametrize(

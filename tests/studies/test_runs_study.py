@@ -91,7 +91,7 @@ def test_a_result_that_is_older_than_a_setting_is_used(tmp_path):
     """The setting had its default then."""
     config = MinAtarConfig(seeds=2, frames=100)
     agent = STUDY.identity(config, "Breakout.rgvf")["agent"]
-    del agent["rms_decay"], agent["tasks"][0]["cap_repeat"]
+    del agent["rms_decay"], agent["tasks"][0]["feature_rms"]
     folder = StudyFolder(tmp_path, STUDY.name, to_data(config))
     folder.save_result("Breakout.rgvf", result(config, "Breakout.rgvf", agent=agent))
     for i, wrong in enumerate(({"agent": None}, {"agent": {}}, {"env": "minatar/Freeway"}, {"seed": 1})):

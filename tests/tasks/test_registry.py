@@ -105,7 +105,7 @@ def test_names_that_options_cannot_have_are_refused(registry, name):
         (GivenQuestions, dict(feature_scale=0.0), "feature_scale"),
         (MultiHorizonValues, dict(horizons=0), "horizons"),
         (RandomQuestions, dict(feature_kind=7), "feature_kind must be one of auto, patches, linear; not 7"),
-        (RandomQuestions, dict(cap_repeat="x"), "cap_repeat must be true or false, not 'x'"),
+        (CURLSettings, dict(layer_norm="x"), "layer_norm must be true or false, not 'x'"),
         (CURLSettings, dict(outputs=10**12), "outputs must be between 1 and 65,536"),
         (CURLSettings, dict(step=2.0), "step"),
         (CURLSettings, dict(margin=-1), "margin"),
