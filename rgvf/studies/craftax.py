@@ -13,9 +13,10 @@ from typing import Literal
 
 from rgvf.agents import STOPPED, AgentConfig
 from rgvf.runs import RunConfig
-from rgvf.studies.base import Claim, Conclusion, Curves, StudyFolder, write_curves
-from rgvf.studies.comparison import Aggregate, ByGame, Comparison, outperforms
+from rgvf.studies import Claim, Conclusion, Curves, StudyFolder
+from rgvf.studies.comparison import outperforms
 from rgvf.studies.minatar_reward import TUNED
+from rgvf.studies.relative_scores import Comparison, RelativeScores
 from rgvf.studies.reward_agents import BASELINE, COMBINATION, TWO_TASKS, agent_config
 from rgvf.studies.runs import LEGEND, RunsConfig, RunsStudy
 
@@ -65,22 +66,14 @@ class CraftaxStudy(RunsStudy):
         env = f"craftax/{GAME}-{config.view}"
         return config.run_config(env, config_of(agent, config.representation), FIRST_SEED)
 
-    def batch(self, variant: str) -> str:
-        """All agents in one program."""
-        return variant.partition(".")[0]
-
-    def conclude(self, config: CraftaxConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
+    def judge(self, config: CraftaxConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
         """The table, the claims and the curves."""
-        write_curves(folder, self.measure, curves)
-        compared = self.comparison
-        found = compared.aggregate(compared.final_returns(curves))
-        figures = compared.draw(curves, found, folder.path)
+        found = RelativeScores(curves, self.comparison)
         legend = f"{LEGEND}, mean ± standard error over seeds. An achievement gives 1, a lost point of health −0.1."
-        claims = check(found, compared.by_game(curves))
-        return Conclusion(compared.table(curves, found), claims, figures, legend, config.caution)
+        return Conclusion(found.table(), check(found), found.draw(folder.path), legend, config.caution)
 
 
-def check(found: Mapping[str, Aggregate], by_game: ByGame) -> list[Claim]:
+def check(found: RelativeScores) -> list[Claim]:
     """What MinAtar showed, where nothing was tuned."""
     pairs = [
         ("Random questions and action values outperform A2C, without its gradient.", COMBINATION, BASELINE),
@@ -89,7 +82,7 @@ def check(found: Mapping[str, Aggregate], by_game: ByGame) -> list[Claim]:
         ("End to end, random questions outperform A2C.", "rgvf", BASELINE),
         ("Stop-gradient, the two tasks outperform random questions alone.", COMBINATION, f"rgvf{STOPPED}"),
     ]
-    return [outperforms(found, *pair, by_game=by_game) for pair in pairs]
+    return [outperforms(found, *pair) for pair in pairs]
 
 
 STUDY = CraftaxStudy()

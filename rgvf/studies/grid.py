@@ -19,7 +19,7 @@ from jaxtyping import Array, Float
 from rgvf.agents import REPRESENTATION, Agent
 from rgvf.analysis import Line, estimate, learning_panels, show, styles
 from rgvf.loops import DeviceLoop, StackedSeeds, start, uniform_policy
-from rgvf.studies.base import Claim, Conclusion, Curves, Study, StudyFolder, StudyListener, write_curves
+from rgvf.studies import Claim, Conclusion, Curves, Study, StudyFolder, StudyListener
 from rgvf.studies.grid_agents import GridConfig, GridVariant, learner
 from rgvf.studies.merged_states import merged_states_error
 
@@ -97,9 +97,8 @@ class GridStudy(Study):
         """The values that were learned in the end: [seeds, states]."""
         return curves.arrays["values"].shape == (config.seeds, config.room.n_states)
 
-    def conclude(self, config: GridConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
+    def judge(self, config: GridConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
         """Table, claims, figures and drawings of the question networks."""
-        write_curves(folder, self.measure, curves)
         figures = self.draw(config, curves, folder.path)
         for name in curves:
             figures += _draw_questions(config, self.grid_variants[name], folder.path / "questions", name)
