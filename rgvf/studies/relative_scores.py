@@ -56,20 +56,20 @@ class RelativeScores(Scores):
         complete = self.games(*self.agents) if self.baseline in self.agents else []
         self.compared = [game for game in complete if curves[f"{game}.{self.baseline}"].final.mean() > 0]
         returns = {agent: self.final(agent, self.compared) for agent in self.agents} if self.compared else {}
-        self._samples = bootstrap(returns, interquartile_mean, self.baseline) if returns else {}
+        self.samples = bootstrap(returns, interquartile_mean, self.baseline) if returns else {}
         self.n_seeds = returns[self.baseline].shape[1] if returns else 0
         self.aggregates: dict[str, Interval] = {}
         """Of each agent the interquartile mean over games and seeds; one seed has no interval."""
         for agent, each in returns.items():
             value = float(interquartile_mean(each / returns[self.baseline].mean(1, keepdims=True)))
-            low, high = interval(self._samples[agent]) if self.n_seeds > 1 else (math.nan, math.nan)
+            low, high = interval(self.samples[agent]) if self.n_seeds > 1 else (math.nan, math.nan)
             self.aggregates[agent] = Interval(low, value, high)
 
     def duel(self, a: str, b: str) -> Duel:
         """Not decided where an agent is missing, or has one seed."""
         if not {a, b} <= self.aggregates.keys() or self.n_seeds < 2:
             return Duel()
-        low, high = interval(self._samples[a] - self._samples[b])
+        low, high = interval(self.samples[a] - self.samples[b])
         figures: dict[str, Any] = {name: self.aggregates[name].value for name in (a, b)}
         figures["difference, 95 % interval"] = [low, high]
         if self.comparison.by_game:
@@ -88,7 +88,7 @@ class RelativeScores(Scores):
         if agent not in self.aggregates or self.n_seeds < 2 or self.compared != list(self.all_games):
             return Claim(claim, check, None)
         ratio = self.aggregates[agent].value / self.aggregates[baseline].value
-        low, high = interval(self._samples[agent] / self._samples[baseline])
+        low, high = interval(self.samples[agent] / self.samples[baseline])
         pairs = {game: [self.curves[f"{game}.{each}"].final for each in (baseline, agent)] for game in self.compared}
         ratios = {game: float(mine.mean() / base.mean()) for game, (base, mine) in pairs.items()}
         figures = {
