@@ -20,6 +20,7 @@ from rgvf.analysis import (
     interquartile_mean,
     interval,
     mean_over_games,
+    median_of_seeds,
     normalised,
     over_games,
     probability_of_improvement,
@@ -37,11 +38,6 @@ FEW_SEEDS = (
 """For legends: how much to trust the intervals."""
 SIGNIFICANT = 0.05
 """Sign tests with a smaller p-value count."""
-
-
-def median_of_seeds(scores: np.ndarray) -> np.ndarray:
-    """The median over games of each seed, averaged over seeds, of scores [..., games, seeds]: as the paper has it."""
-    return np.asarray(np.median(scores, axis=-2).mean(-1))
 
 
 class Measure(NamedTuple):
