@@ -1,16 +1,17 @@
 """The study of 49 Atari games: what it concludes from made-up curves with known answers."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 
-from rgvf.analysis import ATARI_SCORES
+from rgvf.analysis import ATARI_SCORES, difference_interval
 from rgvf.environments import ATARI_GAMES
 from rgvf.studies.atari_49 import STUDY as ALL
 from rgvf.studies.atari_49 import check, left_out, table
 from rgvf.studies.comparison import outperforms
-from rgvf.studies.normalised_scores import MEASURES, NormalisedScores, does_not_outperform
+from rgvf.studies.normalised_scores import FEW_SEEDS, MEASURES, NormalisedScores, does_not_outperform
 from rgvf.studies.trials import TrialsConfig
 from tests.studies.atari_curves import EIGHT, STOPPED, conclude, flat, score, trials
 
@@ -123,6 +124,16 @@ def test_equal_agents_are_not_clearly_better():
     found = scores_of({"a2c": 1.0, "rgvf": 1.0}, spread=0.3)
     assert outperforms(found, "", "rgvf", "a2c").holds is False
     assert outperforms(found, "", "a2c", "rgvf").holds is False
+
+
+def test_how_often_few_seeds_show_a_difference_that_is_not_there():
+    """What legends say: two agents that are the same, normally distributed, in one game; 1,000 times."""
+    rng = np.random.default_rng(0)
+    said = [int(number) / 100 for number in re.findall(r" (\d+) %", FEW_SEEDS)]
+    for expected, seeds in zip(said, (5, 2), strict=True):
+        pairs = rng.normal(size=(1000, 2, seeds))
+        found = np.mean([difference_interval(a, b)[0] > 0 for a, b in pairs])
+        assert found == pytest.approx(expected, abs=0.02)
 
 
 def test_a_claim_reports_its_evidence():
