@@ -6,18 +6,16 @@ not part of that search; they have the settings of the stop-gradient ones.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from rgvf.agents import STOPPED, AgentConfig
-from rgvf.runs import RunConfig
+from rgvf.runs import RunConfig, preset
 from rgvf.studies import Claim, Conclusion, Curves, StudyFolder
 from rgvf.studies.comparison import outperforms
-from rgvf.studies.minatar_reward import TUNED
 from rgvf.studies.relative_scores import Comparison, RelativeScores
-from rgvf.studies.reward_agents import BASELINE, COMBINATION, TWO_TASKS, agent_config
+from rgvf.studies.reward_agents import BASELINE, COMBINATION, TWO_TASKS
 from rgvf.studies.runs import LEGEND, RunsConfig, RunsStudy
 
 GAME = "Classic"
@@ -42,16 +40,6 @@ class CraftaxConfig(RunsConfig):
         AgentConfig(BASELINE, representation=self.representation)  # ValueError where there is none of this name
 
 
-def config_of(agent: str, representation: str) -> AgentConfig:
-    """An agent of `AGENTS` as on MinAtar; the kernels of its convolutions, if it has any, are those of its network.
-
-    A memory is as large as the layer before it.
-    """
-    tuned = agent_config(agent, TUNED[f"rgvf{STOPPED}" if agent == "rgvf" else agent])
-    memory = tuned.dense[-1] if representation == "gru" else 0
-    return dataclasses.replace(tuned, representation=representation, kernels=(), memory=memory)
-
-
 class CraftaxStudy(RunsStudy):
     """A2C, random questions, and these with action values."""
 
@@ -61,10 +49,13 @@ class CraftaxStudy(RunsStudy):
     variants: Sequence[str] = tuple(f"{GAME}.{agent}" for agent in AGENTS)
 
     def run_config(self, config: CraftaxConfig, variant: str) -> RunConfig:
-        """An agent with the settings of MinAtar."""
+        """An agent by the preset, which has the settings of MinAtar."""
         agent = variant.partition(".")[2]
-        env = f"craftax/{GAME}-{config.view}"
-        return config.run_config(env, config_of(agent, config.representation), FIRST_SEED)
+        env, kind = f"craftax/{GAME}-{config.view}", config.representation
+        own = {} if kind == "gru" else {"memory": 0}
+        task, stopped = agent.removesuffix(STOPPED), agent.endswith(STOPPED)
+        run = preset(env, task, "craftax", stop_gradient=stopped, representation=kind, **own)
+        return config.run_config(env, run.agent, FIRST_SEED)
 
     def judge(self, config: CraftaxConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
         """The table, the claims and the curves."""
