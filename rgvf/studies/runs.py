@@ -110,7 +110,7 @@ class RunsStudy(Study):
         """The same, where settings that are newer than the result have their defaults."""
         run = self.run_config(config, variant)
         agent = AgentConfig.from_data(identity["agent"])
-        stored = identity["env"], identity.get("rules", 1), agent, identity["seed"]
+        stored = identity["env"], identity["rules"], agent, identity["seed"]
         return stored == (run.env, RULES.get(run.env, 1), run.agent, run.seed)
 
 
