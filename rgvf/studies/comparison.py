@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rgvf.analysis import Line, agent_style, difference_interval, show_estimate
+from rgvf.analysis import Line, Style, agent_style, difference_interval, show_estimate
 from rgvf.studies.claims import Claim
 from rgvf.studies.curves import Curves
 
@@ -118,11 +118,13 @@ def game_table(
     return rows
 
 
-def game_panels(curves: ByVariant, games: Sequence[str], agents: Sequence[str]) -> dict[str, list[Line]]:
+def game_panels(
+    curves: ByVariant, games: Sequence[str], agents: Sequence[str], style: Callable[[str], Style] = agent_style
+) -> dict[str, list[Line]]:
     """The lines of agents by game, as many as there are."""
     panels: dict[str, list[Line]] = {}
     for game in games:
         for agent in agents:
             if (each := curves.get(f"{game}.{agent}")) is not None:
-                panels.setdefault(game, []).append(Line(agent, each.frames, each.values, agent_style(agent)))
+                panels.setdefault(game, []).append(Line(agent, each.frames, each.values, style(agent)))
     return panels

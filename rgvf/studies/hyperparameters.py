@@ -13,7 +13,7 @@ import numpy as np
 
 from rgvf.agents import STOPPED
 from rgvf.analysis import Scatter, agent_style, line_of_best_fit, scatter_panels, show_estimate, slope_interval
-from rgvf.studies import Claim
+from rgvf.studies.claims import Claim
 from rgvf.tasks import RandomQuestions
 
 SAMPLES = 20

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from rgvf.agents import AgentConfig
-from rgvf.analysis import Line, Style, learning_panels, ratio_interval
+from rgvf.analysis import Style, learning_panels, ratio_interval
 from rgvf.environments import MINATAR_GAMES
 from rgvf.runs import RunConfig
 from rgvf.studies import Claim, Conclusion, Curves, StudyFolder
-from rgvf.studies.comparison import game_table
+from rgvf.studies.comparison import game_panels, game_table
 from rgvf.studies.minatar_reward import SEARCH_GAMES, TUNED
 from rgvf.studies.reward_agents import COMBINATION, agent_config
 from rgvf.studies.runs import LEGEND, RunsConfig, RunsStudy
@@ -81,12 +81,7 @@ class BalanceStudy(RunsStudy):
 
 def draw(curves: Mapping[str, Curves], folder: Path) -> list[Path]:
     """Learning curves in each game."""
-    panels: dict[str, list[Line]] = {}
-    for variant in sorted(curves, key=lambda variant: BALANCES.index(variant.partition(".")[2])):
-        game, _, balance = variant.partition(".")
-        each = curves[variant]
-        panels.setdefault(game, []).append(Line(balance, each.frames, each.values, STYLES[balance]))
-    panels = {game: panels[game] for game in MINATAR_GAMES if game in panels}
+    panels = game_panels(curves, MINATAR_GAMES, BALANCES, STYLES.__getitem__)
     title = "MinAtar: random questions and questions about reward, by their balance"
     return learning_panels([folder / "curves.png"], panels, "return", title)
 

@@ -56,8 +56,9 @@ class RelativeScores(Scores):
         complete = self.games(*self.agents) if self.baseline in self.agents else []
         self.compared = [game for game in complete if curves[f"{game}.{self.baseline}"].final.mean() > 0]
         returns = {agent: self.final(agent, self.compared) for agent in self.agents} if self.compared else {}
+        self.n_seeds = min((each.shape[1] for each in returns.values()), default=0)
         self.samples = bootstrap(returns, interquartile_mean, self.baseline) if returns else {}
-        self.n_seeds = returns[self.baseline].shape[1] if returns else 0
+        """Bootstrap samples of the aggregates."""
         self.aggregates: dict[str, Interval] = {}
         """Of each agent the interquartile mean over games and seeds; one seed has no interval."""
         for agent, each in returns.items():
