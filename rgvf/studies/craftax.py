@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from rgvf.agents import STOPPED, AgentConfig
 from rgvf.runs import RunConfig, preset
@@ -52,7 +52,7 @@ class CraftaxStudy(RunsStudy):
         """An agent by the preset, which has the settings of MinAtar."""
         agent = variant.partition(".")[2]
         env, kind = f"craftax/{GAME}-{config.view}", config.representation
-        own = {} if kind == "gru" else {"memory": 0}
+        own: dict[str, Any] = {} if kind == "gru" else {"memory": 0}
         task, stopped = agent.removesuffix(STOPPED), agent.endswith(STOPPED)
         run = preset(env, task, "craftax", stop_gradient=stopped, representation=kind, **own)
         return config.run_config(env, run.agent, FIRST_SEED)
