@@ -14,9 +14,9 @@ import numpy as np
 from PIL import Image
 
 from rgvf.analysis import Line, agent_style, learning_panels
-from rgvf.studies import grid_random, grid_touch, hyperparameters, minatar, minatar_balance, minatar_reward
-from rgvf.studies.curves import Curves
+from rgvf.studies import Curves, grid_random, grid_touch, hyperparameters, minatar, minatar_balance, minatar_reward
 from rgvf.studies.grid import draw_curves
+from rgvf.studies.relative_scores import RelativeScores
 
 RESULTS = Path(__file__).parents[1] / "docs/results"
 STOPPED = "-stop-gradient"
@@ -56,10 +56,7 @@ def catch(curves):
 
 def comparison(study):
     """Curves and aggregates."""
-    compared = study.comparison
-    return lambda curves: compared.draw(
-        curves, compared.aggregate(compared.final_returns(curves)), RESULTS / study.name
-    )
+    return lambda curves: RelativeScores(curves, study.comparison).draw(RESULTS / study.name)
 
 
 def grid(folder, module):

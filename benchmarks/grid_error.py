@@ -20,8 +20,7 @@ import jax
 import numpy as np
 
 from rgvf.loops import DeviceLoop, StackedSeeds, start, uniform_policy
-from rgvf.studies import grid_random, grid_touch
-from rgvf.studies.base import Curves
+from rgvf.studies import Curves, grid_random, grid_touch
 from rgvf.studies.grid import learned_values
 from rgvf.studies.grid_agents import GridConfig, learner
 

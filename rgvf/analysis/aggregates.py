@@ -28,9 +28,9 @@ class Interval(NamedTuple):
     high: float
 
 
-def median_over_games(scores: np.ndarray) -> np.ndarray:
-    """The median over games of the mean over seeds, of scores [..., games, seeds]."""
-    return np.asarray(np.median(scores.mean(-1), axis=-1))
+def median_of_seeds(scores: np.ndarray) -> np.ndarray:
+    """The median over games of each seed, averaged over seeds, of scores [..., games, seeds]: as the paper has it."""
+    return np.asarray(np.median(scores, axis=-2).mean(-1))
 
 
 def mean_over_games(scores: np.ndarray) -> np.ndarray:
@@ -41,11 +41,6 @@ def mean_over_games(scores: np.ndarray) -> np.ndarray:
 def capped_mean(scores: np.ndarray) -> np.ndarray:
     """The mean of scores [..., games, seeds] of which none counts more than 1. Each run is capped, then averaged."""
     return mean_over_games(np.minimum(scores, 1.0))
-
-
-def optimality_gap(scores: np.ndarray) -> np.ndarray:
-    """How far scores [..., games, seeds] fall short of 1 on average, where none counts more than 1."""
-    return np.asarray(1.0 - capped_mean(scores))
 
 
 def interquartile_mean(scores: np.ndarray) -> np.ndarray:
@@ -101,21 +96,6 @@ def aggregate(scores: np.ndarray, statistic: Statistic, resamples: int = RESAMPL
     """A statistic of scores [games, seeds], with its interval."""
     samples = bootstrap({"": scores}, statistic, resamples=resamples)[""]
     return _with_ends(samples, float(statistic(scores)), scores)
-
-
-def aggregate_curve(scores: np.ndarray, statistic: Statistic, resamples: int = RESAMPLES) -> np.ndarray:
-    """A statistic at each point of learning curves, with its interval; all points have the same resampled seeds.
-
-    Args:
-        scores: [games, seeds, points].
-
-    Returns:
-        Low ends, values and high ends: [3, points].
-    """
-    points = np.ascontiguousarray(np.moveaxis(scores, -1, 0))
-    chosen = _chosen(np.random.default_rng(0), points[0], resamples)
-    samples = np.stack([statistic(point.ravel()[chosen]) for point in points], axis=1)
-    return _stacked(samples, statistic(points), scores)
 
 
 def performance_profile(scores: np.ndarray, thresholds: np.ndarray, resamples: int = RESAMPLES) -> np.ndarray:

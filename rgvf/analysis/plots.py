@@ -56,23 +56,21 @@ class Line:
     values: np.ndarray
     """[seeds, points]"""
     style: Style
-    interval: np.ndarray | None = None
-    """Low ends, values and high ends [3, points] that are drawn instead where bands are intervals; for what is no mean
-    over seeds, such as a median over games."""
 
-    def middle(self, kind: Band) -> np.ndarray:
+    @property
+    def mean(self) -> np.ndarray:
         """The line itself."""
-        return self.interval[1] if kind == "interval" and self.interval is not None else self.values.mean(0)
+        return self.values.mean(0)
 
     def band(self, kind: Band) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper end at each point."""
         if kind == "range":
             return self.values.min(0), self.values.max(0)
         if kind == "interval":
-            low, high = mean_band(self.values) if self.interval is None else self.interval[[0, 2]]
+            low, high = mean_band(self.values)
             return low, high
-        mean, error = self.values.mean(0), standard_error(self.values)
-        return mean - error, mean + error
+        error = standard_error(self.values)
+        return self.mean - error, self.mean + error
 
 
 def learning_panels(
@@ -180,8 +178,7 @@ def _legend(lines: Sequence[Line], band: Band) -> tuple[list[Line2D], str]:
     if counts == [1]:
         return entries, "one seed"
     of = f"{counts[0]} seeds" if len(counts) == 1 else "seeds (how many)"
-    line = "all" if band == "interval" and all(line.interval is not None for line in lines) else "mean of"
-    return entries, f"line: {line} {of}\nband: {_BANDS[band]}"
+    return entries, f"line: mean of {of}\nband: {_BANDS[band]}"
 
 
 def look(style: Style, size: Size = FEW) -> dict[str, Any]:
@@ -194,7 +191,7 @@ def look(style: Style, size: Size = FEW) -> dict[str, Any]:
 
 def _plot_lines(axes: Axes, lines: Sequence[Line], log: bool, band: Band, size: Size) -> None:
     for i, line in enumerate(lines):
-        mean, colour, frames = line.middle(band), line.style.colour, np.asarray(line.frames)
+        mean, colour, frames = line.mean, line.style.colour, np.asarray(line.frames)
         every = max(1, len(frames) // _MARKS)
         axes.plot(frames, mean, markevery=(i * every // max(1, len(lines)), every), **look(line.style, size))
         if len(line.values) > 1:

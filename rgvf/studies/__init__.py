@@ -3,25 +3,13 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from rgvf.studies.base import (
-    Claim,
-    Conclusion,
-    Curves,
-    FolderError,
-    Study,
-    StudyConfig,
-    StudyFolder,
-    StudyListener,
-    beats,
-    conclude_study,
-    falls,
-    matches,
-    open_study,
-    run_study,
-    some_of,
-    write_curves,
-)
+from rgvf.studies.claims import Claim, beats, falls, matches
+from rgvf.studies.config import StudyConfig
+from rgvf.studies.curves import Curves
+from rgvf.studies.folder import FolderError, StudyFolder
 from rgvf.studies.registry import STUDIES, find_study
+from rgvf.studies.run import conclude_study, run_study
+from rgvf.studies.study import Conclusion, Study, StudyListener, open_study, sentences, some_of
 
 if TYPE_CHECKING:
     from rgvf.studies.runs import RunsConfig, RunsStudy
@@ -45,8 +33,8 @@ __all__ = [
     "matches",
     "open_study",
     "run_study",
+    "sentences",
     "some_of",
-    "write_curves",
 ]
 
 

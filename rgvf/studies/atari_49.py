@@ -18,14 +18,13 @@ from rgvf.analysis import (
     profile_panels,
 )
 from rgvf.environments import ATARI_GAMES
-from rgvf.studies.base import Claim, Conclusion, Curves, StudyFolder, write_curves
-from rgvf.studies.comparison import game_panels
+from rgvf.studies import Claim, Conclusion, Curves, StudyFolder, sentences
+from rgvf.studies.comparison import game_panels, outperforms
 from rgvf.studies.normalised_scores import (
     FEW_SEEDS,
-    Scores,
+    NormalisedScores,
     does_not_outperform,
     left_out,
-    outperforms,
     published_curves,
     table,
 )
@@ -56,13 +55,12 @@ class Atari49Study(TrialsStudy):
 
     def judge(self, config: TrialsConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
         """The aggregates of each agent, in its own games and in those of all; the claims and the figures."""
-        write_curves(folder, self.measure, curves)
-        found, agents = Scores(self.by_agent(curves)), (*self.agents, *self.more_agents)
-        caution = " ".join(filter(None, (self.caution(config, curves), left_out(found, agents))))
+        found, agents = NormalisedScores(self.by_agent(curves)), self.all_agents
+        caution = sentences(self.caution(config, curves), left_out(found, agents))
         return Conclusion(table(found, agents), check(found), draw(found, agents, folder.path), LEGEND, caution)
 
 
-def check(found: Scores) -> list[Claim]:
+def check(found: NormalisedScores) -> list[Claim]:
     """The paper's claims in its comparison to baseline auxiliary tasks."""
     ours = f"{_OURS}{STOPPED}"
     claims = [outperforms(found, "Stop-gradient random GVFs outperform end-to-end A2C.", ours, BASELINE)]
@@ -78,7 +76,7 @@ def check(found: Scores) -> list[Claim]:
     return [*claims, outperforms(found, "End to end, CURL hurts in the long run.", BASELINE, "curl")]
 
 
-def draw(found: Scores, agents: Sequence[str], folder: Path) -> list[Path]:
+def draw(found: NormalisedScores, agents: Sequence[str], folder: Path) -> list[Path]:
     """Learning curves in each game and over games, improvement over A2C by game, and performance profiles."""
     trained, (compared, games) = found.trained(agents), found.compared(agents)
     panels = game_panels(found.curves, ATARI_GAMES, trained)
@@ -96,12 +94,12 @@ def draw(found: Scores, agents: Sequence[str], folder: Path) -> list[Path]:
     return figures
 
 
-def _aggregates(found: Scores, agents: Sequence[str], games: Sequence[str], folder: Path) -> Path:
+def _aggregates(found: NormalisedScores, agents: Sequence[str], games: Sequence[str], folder: Path) -> Path:
     panels = published_curves(found, agents, games)
     return learning_panels([folder / "aggregate.png"], panels, "score", f"Atari, {_count(games)}")[0]
 
 
-def _profiles(found: Scores, agents: Sequence[str], games: Sequence[str], folder: Path) -> Path:
+def _profiles(found: NormalisedScores, agents: Sequence[str], games: Sequence[str], folder: Path) -> Path:
     profiles = {
         agent: performance_profile(normalised(found.final(agent, games), games), THRESHOLDS) for agent in agents
     }
@@ -117,7 +115,7 @@ def _profiles(found: Scores, agents: Sequence[str], games: Sequence[str], folder
     return profile_panels(folder / "profiles.png", panels, THRESHOLDS, title, label, ("human", 1.0))
 
 
-def _improvement(found: Scores, agent: str, games: Sequence[str], folder: Path) -> Path:
+def _improvement(found: NormalisedScores, agent: str, games: Sequence[str], folder: Path) -> Path:
     values = improvement(found.means(agent, games), found.means(BASELINE, games), games)
     title = f"{agent} against A2C, {_count(games)}"
     label = "(score − A2C) / (max(human, A2C) − random)"

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rgvf.agents import STOPPED
-from rgvf.analysis import learning_panels, show_estimate
-from rgvf.studies.base import Claim, Conclusion, Curves, StudyFolder, write_curves
-from rgvf.studies.comparison import CLEARLY, clearly_above, game_difference, game_panels
-from rgvf.studies.normalised_scores import FEW_SEEDS, MIDDLE, Scores, left_out, outperforms
+from rgvf.analysis import learning_panels
+from rgvf.studies import Claim, Conclusion, Curves, StudyFolder, sentences
+from rgvf.studies.comparison import CLEARLY, clearly_above, game_difference, game_panels, game_table, outperforms
+from rgvf.studies.normalised_scores import FEW_SEEDS, MIDDLE, NormalisedScores, left_out
 from rgvf.studies.runs import LEGEND
 from rgvf.studies.trials import TrialsConfig, TrialsStudy
 
@@ -26,10 +26,9 @@ class AtariAblationStudy(TrialsStudy):
 
     def judge(self, config: TrialsConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
         """Returns by game, the claims, and learning curves."""
-        write_curves(folder, self.measure, curves)
-        found = Scores(self.by_agent(curves))
+        found = NormalisedScores(self.by_agent(curves))
         claims = [*over_games(found), *by_game(found, self.games), in_half_of_the_games(found, self.games)]
-        caution = " ".join(filter(None, (self.caution(config, curves), left_out(found, self.agents))))
+        caution = sentences(self.caution(config, curves), left_out(found, self.agents))
         legend = (
             f"{LEGEND}, mean ± standard error over seeds; the last column is human-normalised, over seeds and the "
             f"games that all agents have. {FEW_SEEDS}"
@@ -40,20 +39,14 @@ class AtariAblationStudy(TrialsStudy):
         return Conclusion(table(found, self.games, self.agents), claims, figures, legend, caution)
 
 
-def table(found: Scores, games: Sequence[str], agents: Sequence[str]) -> list[tuple[str, ...]]:
+def table(found: NormalisedScores, games: Sequence[str], agents: Sequence[str]) -> list[tuple[str, ...]]:
     """Returns of each agent in each game, and over the games that all agents have."""
-    games = [game for game in games if any(f"{game}.{agent}" in found.curves for agent in agents)]
-    trained, (compared, shared) = found.trained(agents), found.compared(agents)
-    rows = [("agent", *games, MIDDLE.name)]
-    for agent in trained:
-        each = [found.curves.get(f"{game}.{agent}") for game in games]
-        cells = ["" if of is None else show_estimate(of.final) for of in each]
-        over = f"{found.aggregate(agent, shared, MIDDLE).value:.3f}" if shared and agent in compared else ""
-        rows.append((agent, *cells, over))
-    return rows
+    compared, shared = found.compared(agents)
+    over = {agent: f"{found.aggregate(agent, shared, MIDDLE).value:.3f}" for agent in compared if shared}
+    return game_table(found.curves, games, agents, last=(MIDDLE.name, over))
 
 
-def over_games(found: Scores) -> list[Claim]:
+def over_games(found: NormalisedScores) -> list[Claim]:
     """The claims over all games together."""
     return [
         outperforms(found, "Depth matters: deep questions outperform shallow ones.", OURS, SHALLOW),
@@ -62,7 +55,7 @@ def over_games(found: Scores) -> list[Claim]:
     ]
 
 
-def by_game(found: Scores, games: Sequence[str]) -> list[Claim]:
+def by_game(found: NormalisedScores, games: Sequence[str]) -> list[Claim]:
     """The claims about each game."""
     others = (OURS, NO_ACTIONS, SUMS)
     worst = [
@@ -73,7 +66,7 @@ def by_game(found: Scores, games: Sequence[str]) -> list[Claim]:
     return [*worst, *(clearly_above(found.curves, game, f"{game}: {claim}", (OURS,), NO_ACTIONS) for game in games)]
 
 
-def in_half_of_the_games(found: Scores, games: Sequence[str]) -> Claim:
+def in_half_of_the_games(found: NormalisedScores, games: Sequence[str]) -> Claim:
     """What the paper counted against discounted sums: better in three games, worse in one."""
     claim = "Random deep questions outperform discounted sums in half of the games, and are worse in one at most."
     check = f"{OURS} is above {SUMS} in at least half of the {len(games)} games and below in at most one, {CLEARLY}"

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from rgvf.studies.base import Conclusion, Curves, StudyFolder, write_curves
+from rgvf.studies import Conclusion, Curves, StudyFolder
 from rgvf.studies.hyperparameters import BASELINE, HEADER, SAMPLED, Finals, check, draw, rows
 from rgvf.studies.runs import LEGEND
 from rgvf.studies.trials import Trial, TrialsConfig, TrialsStudy
@@ -55,10 +56,13 @@ class AtariRobustnessStudy(TrialsStudy):
         agent = Trial.parse(variant).agent
         return BASELINE if agent == BASELINE else f"rgvf, other {SAMPLED[_SAMPLES[agent]].name}"
 
+    def beside(self, curves: Mapping[str, Curves]) -> dict[str, Any]:
+        """The value of each sample."""
+        del curves
+        return {"samples": {agent: SAMPLED[name].value for agent, name in _SAMPLES.items()}}
+
     def judge(self, config: TrialsConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
         """For each game the rows of the table, the claims and the scatter plots."""
-        values = {agent: SAMPLED[name].value for agent, name in _SAMPLES.items()}
-        write_curves(folder, self.measure, curves, samples=values)
         found = {game: self.finals(curves, game) for game in self.games}
         table = [("game", *HEADER), *((game, *row) for game, finals in found.items() for row in rows(finals))]
         claims = [claim for game, finals in found.items() for claim in check(finals, game)]

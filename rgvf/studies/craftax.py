@@ -6,17 +6,16 @@ not part of that search; they have the settings of the stop-gradient ones.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from rgvf.agents import STOPPED, AgentConfig
-from rgvf.runs import RunConfig
-from rgvf.studies.base import Claim, Conclusion, Curves, StudyFolder, write_curves
-from rgvf.studies.comparison import Aggregate, ByGame, Comparison, outperforms
-from rgvf.studies.minatar_reward import TUNED
-from rgvf.studies.reward_agents import BASELINE, COMBINATION, TWO_TASKS, agent_config
+from rgvf.runs import RunConfig, preset
+from rgvf.studies import Claim, Conclusion, Curves, StudyFolder
+from rgvf.studies.comparison import outperforms
+from rgvf.studies.relative_scores import Comparison, RelativeScores
+from rgvf.studies.reward_agents import BASELINE, COMBINATION, TWO_TASKS
 from rgvf.studies.runs import LEGEND, RunsConfig, RunsStudy
 
 GAME = "Classic"
@@ -41,16 +40,6 @@ class CraftaxConfig(RunsConfig):
         AgentConfig(BASELINE, representation=self.representation)  # ValueError where there is none of this name
 
 
-def config_of(agent: str, representation: str) -> AgentConfig:
-    """An agent of `AGENTS` as on MinAtar; the kernels of its convolutions, if it has any, are those of its network.
-
-    A memory is as large as the layer before it.
-    """
-    tuned = agent_config(agent, TUNED[f"rgvf{STOPPED}" if agent == "rgvf" else agent])
-    memory = tuned.dense[-1] if representation == "gru" else 0
-    return dataclasses.replace(tuned, representation=representation, kernels=(), memory=memory)
-
-
 class CraftaxStudy(RunsStudy):
     """A2C, random questions, and these with action values."""
 
@@ -60,27 +49,22 @@ class CraftaxStudy(RunsStudy):
     variants: Sequence[str] = tuple(f"{GAME}.{agent}" for agent in AGENTS)
 
     def run_config(self, config: CraftaxConfig, variant: str) -> RunConfig:
-        """An agent with the settings of MinAtar."""
+        """An agent by the preset, which has the settings of MinAtar."""
         agent = variant.partition(".")[2]
-        env = f"craftax/{GAME}-{config.view}"
-        return config.run_config(env, config_of(agent, config.representation), FIRST_SEED)
+        env, kind = f"craftax/{GAME}-{config.view}", config.representation
+        own: dict[str, Any] = {} if kind == "gru" else {"memory": 0}
+        task, stopped = agent.removesuffix(STOPPED), agent.endswith(STOPPED)
+        run = preset(env, task, "craftax", stop_gradient=stopped, representation=kind, **own)
+        return config.run_config(env, run.agent, FIRST_SEED)
 
-    def batch(self, variant: str) -> str:
-        """All agents in one program."""
-        return variant.partition(".")[0]
-
-    def conclude(self, config: CraftaxConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
+    def judge(self, config: CraftaxConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
         """The table, the claims and the curves."""
-        write_curves(folder, self.measure, curves)
-        compared = self.comparison
-        found = compared.aggregate(compared.final_returns(curves))
-        figures = compared.draw(curves, found, folder.path)
+        found = RelativeScores(curves, self.comparison)
         legend = f"{LEGEND}, mean ± standard error over seeds. An achievement gives 1, a lost point of health −0.1."
-        claims = check(found, compared.by_game(curves))
-        return Conclusion(compared.table(curves, found), claims, figures, legend, config.caution)
+        return Conclusion(found.table(), check(found), found.draw(folder.path), legend, config.caution)
 
 
-def check(found: Mapping[str, Aggregate], by_game: ByGame) -> list[Claim]:
+def check(found: RelativeScores) -> list[Claim]:
     """What MinAtar showed, where nothing was tuned."""
     pairs = [
         ("Random questions and action values outperform A2C, without its gradient.", COMBINATION, BASELINE),
@@ -89,7 +73,7 @@ def check(found: Mapping[str, Aggregate], by_game: ByGame) -> list[Claim]:
         ("End to end, random questions outperform A2C.", "rgvf", BASELINE),
         ("Stop-gradient, the two tasks outperform random questions alone.", COMBINATION, f"rgvf{STOPPED}"),
     ]
-    return [outperforms(found, *pair, by_game=by_game) for pair in pairs]
+    return [outperforms(found, *pair) for pair in pairs]
 
 
 STUDY = CraftaxStudy()

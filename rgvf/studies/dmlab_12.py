@@ -10,15 +10,14 @@ from typing import ClassVar
 from rgvf.agents import STOPPED
 from rgvf.analysis import learning_panels
 from rgvf.environments import DMLAB_LEVELS
-from rgvf.studies.base import Claim, Conclusion, Curves, StudyFolder, write_curves
-from rgvf.studies.comparison import game_panels
+from rgvf.studies import Claim, Conclusion, Curves, StudyFolder, sentences
+from rgvf.studies.comparison import game_panels, outperforms
 from rgvf.studies.normalised_scores import (
     DMLAB,
     FEW_SEEDS,
-    Scores,
+    NormalisedScores,
     does_not_outperform,
     left_out,
-    outperforms,
     published_curves,
     table,
 )
@@ -56,13 +55,12 @@ class Lab12Study(TrialsStudy):
 
     def judge(self, config: TrialsConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
         """The aggregates of each agent, the claims and the figures."""
-        write_curves(folder, self.measure, curves)
-        found, agents = Scores(self.by_agent(curves), DMLAB), (*self.agents, *self.more_agents)
-        caution = " ".join(filter(None, (self.caution(config, curves), left_out(found, agents))))
+        found, agents = NormalisedScores(self.by_agent(curves), DMLAB), self.all_agents
+        caution = sentences(self.caution(config, curves), left_out(found, agents))
         return Conclusion(table(found, agents), check(found), draw(found, agents, folder.path), LEGEND, caution)
 
 
-def check(found: Scores) -> list[Claim]:
+def check(found: NormalisedScores) -> list[Claim]:
     """The paper's claims about DeepMind Lab."""
     stopped = f"{OURS}{STOPPED}"
     matches = "Stop-gradient random GVFs match end-to-end A2C: A2C does not outperform them."
@@ -73,7 +71,7 @@ def check(found: Scores) -> list[Claim]:
     return claims
 
 
-def draw(found: Scores, agents: Sequence[str], folder: Path) -> list[Path]:
+def draw(found: NormalisedScores, agents: Sequence[str], folder: Path) -> list[Path]:
     """Learning curves in each level, and over the levels that all agents have."""
     panels = game_panels(found.curves, DMLAB_LEVELS, found.trained(agents))
     if not panels:

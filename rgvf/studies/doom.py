@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rgvf.agents import STOPPED
-from rgvf.analysis import learning_panels, show_estimate
+from rgvf.analysis import learning_panels
 from rgvf.environments import DOOM_SCENARIOS
-from rgvf.studies.base import Claim, Conclusion, Curves, StudyFolder, write_curves
-from rgvf.studies.comparison import clearly_above, game_panels
+from rgvf.studies import Claim, Conclusion, Curves, StudyFolder
+from rgvf.studies.comparison import clearly_above, game_panels, game_table
 from rgvf.studies.runs import LEGEND
 from rgvf.studies.trials import TrialsConfig, TrialsStudy
 
@@ -46,26 +46,14 @@ class DoomStudy(TrialsStudy):
 
     def judge(self, config: TrialsConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
         """Returns by scenario, the claims, and learning curves."""
-        write_curves(folder, self.measure, curves)
-        found, agents = self.by_agent(curves), (*self.agents, *self.more_agents)
+        found, agents = self.by_agent(curves), self.all_agents
         games = [game for game in self.all_games if any(f"{game}.{agent}" in found for agent in agents)]
         panels = game_panels(found, games, agents)
         title = "ViZDoom: return of the last 100 games"
         figures = learning_panels([folder.path / "curves.png"], panels, "return", title) if panels else []
         legend = f"{LEGEND}, mean ± standard error over seeds."
-        return Conclusion(
-            table(found, games, agents), check(found, games), figures, legend, self.caution(config, curves)
-        )
-
-
-def table(found: Mapping[str, Curves], games: Sequence[str], agents: Sequence[str]) -> list[tuple[str, ...]]:
-    """Returns of each agent in each scenario."""
-    rows = [("agent", *games)]
-    for agent in agents:
-        each = [found.get(f"{game}.{agent}") for game in games]
-        if any(of is not None for of in each):
-            rows.append((agent, *("" if of is None else show_estimate(of.final) for of in each)))
-    return rows
+        table = game_table(found, games, agents)
+        return Conclusion(table, check(found, games), figures, legend, self.caution(config, curves))
 
 
 def check(found: Mapping[str, Curves], games: Sequence[str]) -> list[Claim]:

@@ -19,13 +19,13 @@ from jaxtyping import Array, Float
 from rgvf.agents import REPRESENTATION, Agent
 from rgvf.analysis import Line, estimate, learning_panels, show, styles
 from rgvf.loops import DeviceLoop, StackedSeeds, start, uniform_policy
-from rgvf.studies.base import Claim, Conclusion, Curves, Study, StudyFolder, StudyListener, write_curves
+from rgvf.studies import Claim, Conclusion, Curves, Study, StudyFolder, StudyListener
 from rgvf.studies.grid_agents import GridConfig, GridVariant, learner
 from rgvf.studies.merged_states import merged_states_error
 
 LEGEND = (
     "MSE: mean squared error of the learned values, over all cells. With states merged: the error that remains, by "
-    "computation, if cells with the same answers share one value."
+    "computation, if cells with the same answers share one value. Both are means over seeds."
 )
 
 
@@ -97,18 +97,15 @@ class GridStudy(Study):
         """The values that were learned in the end: [seeds, states]."""
         return curves.arrays["values"].shape == (config.seeds, config.room.n_states)
 
-    def conclude(self, config: GridConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
+    def judge(self, config: GridConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
         """Table, claims, figures and drawings of the question networks."""
-        write_curves(folder, self.measure, curves)
         figures = self.draw(config, curves, folder.path)
         for name in curves:
             figures += _draw_questions(config, self.grid_variants[name], folder.path / "questions", name)
         table = [("variant", "MSE", "± standard error", "with states merged")]
         for name, each in curves.items():
-            questions = self.grid_variants[name].questions
-            merged = "" if questions is None else f"{merged_states_error(config, *questions(config, 0)):.4f}"
             mean, error = estimate(each.final)
-            table.append((name, show(mean, 4), show(error, 4), merged))
+            table.append((name, show(mean, 4), show(error, 4), _with_states_merged(config, self.grid_variants[name])))
         return Conclusion(table, self.claims(config, curves), figures, LEGEND, config.caution)
 
 
@@ -118,6 +115,14 @@ def draw_curves(path: Path, variants: Mapping[str, GridVariant], curves: Mapping
     looks = styles({label: label for label in labels.values()})
     lines = [Line(label, curves[name].frames, curves[name].values, looks[label]) for name, label in labels.items()]
     return learning_panels([path], {"": lines}, "MSE over all states", title, log=True)[0]
+
+
+def _with_states_merged(config: GridConfig, variant: GridVariant) -> str:
+    """The mean over seeds, whose questions may differ; empty where there are no questions."""
+    if variant.questions is None:
+        return ""
+    errors = [merged_states_error(config, *variant.questions(config, seed)) for seed in range(config.seeds)]
+    return f"{np.mean(errors):.4f}"
 
 
 def _draw_questions(config: GridConfig, variant: GridVariant, folder: Path, name: str) -> list[Path]:

@@ -17,7 +17,7 @@ from rgvf.networks import DenseRepresentation
 from rgvf.questions import QuestionNetwork, full_tree
 from rgvf.seeding import Purpose, key_for
 from rgvf.settings import positive, require
-from rgvf.studies.base import StudyConfig
+from rgvf.studies.config import StudyConfig
 from rgvf.tasks import AnswersTask, ValueTask, question_arrays
 
 Questions = Callable[["GridConfig", int], tuple[QuestionNetwork, Feature]]

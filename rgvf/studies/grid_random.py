@@ -9,7 +9,7 @@ import numpy as np
 
 from rgvf.features import Feature, Touch
 from rgvf.questions import QuestionNetwork, random_network
-from rgvf.studies.base import Claim, Curves, falls, matches
+from rgvf.studies import Claim, Curves, falls, matches
 from rgvf.studies.grid import GridStudy, draw_curves
 from rgvf.studies.grid_agents import GridConfig, GridVariant, Questions, random_features, touch_tree
 

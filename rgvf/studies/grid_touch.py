@@ -10,7 +10,7 @@ import numpy as np
 from rgvf.analysis import heat_maps
 from rgvf.features import Touch
 from rgvf.questions import discounted_sum
-from rgvf.studies.base import Claim, Curves, beats, falls, matches
+from rgvf.studies import Claim, Curves, beats, falls, matches
 from rgvf.studies.grid import GridStudy, draw_curves
 from rgvf.studies.grid_agents import GridConfig, GridVariant, touch_tree
 

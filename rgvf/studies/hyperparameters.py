@@ -13,7 +13,7 @@ import numpy as np
 
 from rgvf.agents import STOPPED
 from rgvf.analysis import Scatter, agent_style, line_of_best_fit, scatter_panels, show_estimate, slope_interval
-from rgvf.studies.base import Claim
+from rgvf.studies.claims import Claim
 from rgvf.tasks import RandomQuestions
 
 SAMPLES = 20
@@ -27,9 +27,8 @@ Finals = Mapping[str, np.ndarray]
 
 
 class Range(NamedTuple):
-    """The range of a hyperparameter, and its name in the settings of random questions."""
+    """The range of a hyperparameter."""
 
-    field: str
     low: float
     high: float
 
@@ -50,15 +49,16 @@ class Sample(NamedTuple):
     @property
     def questions(self) -> dict[str, Any]:
         """The settings of the random questions."""
-        return {RANGES[self.name].field: self.value}
+        return {self.name: self.value}
 
 
 RANGES: Mapping[str, Range] = {
-    "discount": Range("discount", 0.5, 0.999),
-    "depth": Range("depth", 1, 16),
-    "repeat": Range("repeat", 1, 32),
-    "features": Range("features", 1, 64),
+    "discount": Range(0.5, 0.999),
+    "depth": Range(1, 16),
+    "repeat": Range(1, 32),
+    "features": Range(1, 64),
 }
+"""By their names in the settings of random questions."""
 
 
 def _sampled() -> dict[str, Sample]:
@@ -120,9 +120,7 @@ def draw(finals: Finals, path: Path, game: str) -> Path:
     level = ("A2C", float(finals[BASELINE].mean())) if BASELINE in finals else None
     default = RandomQuestions()
     found = {name: samples(finals, name) for name in RANGES}
-    panels = {
-        name: Scatter(*each, getattr(default, RANGES[name].field)) for name, each in found.items() if len(each[0])
-    }
+    panels = {name: Scatter(*each, getattr(default, name)) for name, each in found.items() if len(each[0])}
     seeds = max(len(each) for name, each in finals.items() if name in SAMPLED)
     each_is = f"mean of {seeds} seeds" if seeds > 1 else "one seed"
     title = f"{game}: stop-gradient rgvf with other hyperparameters (each point: {each_is})"

@@ -10,8 +10,9 @@ from rgvf.agents import STOPPED, AgentConfig
 from rgvf.environments import MINATAR_GAMES
 from rgvf.runs import MINATAR_RATES, RunConfig
 from rgvf.settings import positive, require
-from rgvf.studies.base import Claim, Conclusion, Curves, StudyFolder, write_curves
-from rgvf.studies.comparison import Aggregate, Comparison, outperforms
+from rgvf.studies import Claim, Conclusion, Curves, StudyFolder, sentences
+from rgvf.studies.comparison import outperforms
+from rgvf.studies.relative_scores import Comparison, RelativeScores
 from rgvf.studies.runs import LEGEND, RunsConfig, RunsStudy
 from rgvf.tasks import RandomQuestions, find_task
 
@@ -86,6 +87,7 @@ class MinAtarStudy(RunsStudy):
         BASELINE,
         ablations=[f"{task}{STOPPED}" for task in _ABLATIONS],
         beside=[f"rgvf{STOPPED}"],
+        by_game=False,
     )
     variants: Sequence[str] = tuple(f"{game}.{agent}" for game in MINATAR_GAMES for agent in AGENTS)
 
@@ -96,22 +98,15 @@ class MinAtarStudy(RunsStudy):
         tuning = Tuning(config.learning_rate or best.learning_rate, config.feature_scale or best.feature_scale)
         return config.run_config(f"minatar/{game}", agent_config(agent, tuning, config.hidden))
 
-    def batch(self, variant: str) -> str:
-        """All agents of a game."""
-        return variant.partition(".")[0]
-
-    def conclude(self, config: MinAtarConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
+    def judge(self, config: MinAtarConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
         """The table, the claims, and curves and aggregates as figures."""
-        write_curves(folder, self.measure, curves)
-        compared = self.comparison
-        found = compared.aggregate(compared.final_returns(curves))
-        caution = " ".join(filter(None, (config.caution, compared.missing(curves))))
+        found = RelativeScores(curves, self.comparison)
+        caution = sentences(config.caution, found.missing())
         legend = f"{LEGEND}, mean ± standard error over seeds; the last column is over games and seeds."
-        figures = compared.draw(curves, found, folder.path)
-        return Conclusion(compared.table(curves, found), check(found), figures, legend, caution)
+        return Conclusion(found.table(), check(found), found.draw(folder.path), legend, caution)
 
 
-def check(found: Mapping[str, Aggregate]) -> list[Claim]:
+def check(found: RelativeScores) -> list[Claim]:
     """The paper's claims, on the interquartile mean over games and seeds."""
     ours = f"rgvf{STOPPED}"
     claims = [

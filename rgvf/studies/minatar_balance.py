@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from rgvf.agents import AgentConfig
-from rgvf.analysis import Line, Style, learning_panels, ratio_interval, show_estimate
+from rgvf.analysis import Style, learning_panels, ratio_interval
 from rgvf.environments import MINATAR_GAMES
 from rgvf.runs import RunConfig
-from rgvf.studies.base import Claim, Conclusion, Curves, StudyFolder, write_curves
+from rgvf.studies import Claim, Conclusion, Curves, StudyFolder
+from rgvf.studies.comparison import game_panels, game_table
 from rgvf.studies.minatar_reward import SEARCH_GAMES, TUNED
 from rgvf.studies.reward_agents import COMBINATION, agent_config
 from rgvf.studies.runs import LEGEND, RunsConfig, RunsStudy
@@ -70,26 +71,17 @@ class BalanceStudy(RunsStudy):
         game, _, balance = variant.partition(".")
         return config.run_config(f"minatar/{game}", config_of(balance), FIRST_SEED)
 
-    def batch(self, variant: str) -> str:
-        """All of a game."""
-        return variant.partition(".")[0]
-
-    def conclude(self, config: BalanceConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
+    def judge(self, config: BalanceConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
         """The table, the claims and the curves."""
-        write_curves(folder, self.measure, curves)
         figures = draw(curves, folder.path)
         legend = f"{LEGEND}, mean ± standard error over seeds. fixed+1: questions about reward weigh twice as much."
-        return Conclusion(_table(curves), check(curves), figures, legend, config.caution)
+        table = game_table(curves, MINATAR_GAMES, BALANCES, first="balance")
+        return Conclusion(table, check(curves), figures, legend, config.caution)
 
 
 def draw(curves: Mapping[str, Curves], folder: Path) -> list[Path]:
     """Learning curves in each game."""
-    panels: dict[str, list[Line]] = {}
-    for variant in sorted(curves, key=lambda variant: BALANCES.index(variant.partition(".")[2])):
-        game, _, balance = variant.partition(".")
-        each = curves[variant]
-        panels.setdefault(game, []).append(Line(balance, each.frames, each.values, STYLES[balance]))
-    panels = {game: panels[game] for game in MINATAR_GAMES if game in panels}
+    panels = game_panels(curves, MINATAR_GAMES, BALANCES, STYLES.__getitem__)
     title = "MinAtar: random questions and questions about reward, by their balance"
     return learning_panels([folder / "curves.png"], panels, "return", title)
 
@@ -117,16 +109,6 @@ def _as_good(curves: Mapping[str, Curves], claim: str, games: Sequence[str], fix
         ratio = float(learned.mean() / base.mean())
         figures[game] = {"fixed": best, "learned / fixed": ratio, "95 % interval": list(ratio_interval(base, learned))}
     return Claim(claim, how, all(each["learned / fixed"] >= AS_GOOD for each in figures.values()), figures)
-
-
-def _table(curves: Mapping[str, Curves]) -> list[tuple[str, ...]]:
-    games = list(dict.fromkeys(variant.partition(".")[0] for variant in curves))
-    table = [("balance", *games)]
-    for balance in BALANCES:
-        found = [curves.get(f"{game}.{balance}") for game in games]
-        if any(each is not None for each in found):
-            table.append((balance, *("" if each is None else show_estimate(each.final) for each in found)))
-    return table
 
 
 STUDY = BalanceStudy()

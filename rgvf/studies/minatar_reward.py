@@ -14,8 +14,9 @@ from rgvf.analysis import show_estimate
 from rgvf.environments import MINATAR_GAMES
 from rgvf.runs import MINATAR_WIDE_RATES, RunConfig
 from rgvf.settings import require
-from rgvf.studies.base import Claim, Conclusion, Curves, StudyFolder, write_curves
-from rgvf.studies.comparison import Aggregate, ByGame, Comparison, improves, outperforms
+from rgvf.studies import Claim, Conclusion, Curves, StudyFolder, sentences
+from rgvf.studies.comparison import outperforms
+from rgvf.studies.relative_scores import Comparison, RelativeScores
 from rgvf.studies.reward_agents import (
     ABLATIONS,
     AGENTS,
@@ -92,11 +93,10 @@ class RewardStudy(RunsStudy):
         if variant in SEARCH:
             game, _, setting = SEARCH[variant]
             return f"search.{game}.{setting.size}"
-        return variant.partition(".")[0]
+        return super().batch(variant)
 
-    def conclude(self, config: RewardConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
+    def judge(self, config: RewardConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
         """The tables, the claims, and curves and aggregates as figures."""
-        write_curves(folder, self.measure, curves)
         searched = {variant: each for variant, each in curves.items() if variant in SEARCH}
         compared = {variant: each for variant, each in curves.items() if variant not in SEARCH}
         if searched:
@@ -106,14 +106,10 @@ class RewardStudy(RunsStudy):
         if not compared:
             legend = "The search: return over the last tenth of training, mean ± standard error over seeds."
             return Conclusion(search_table(searched), [], [], legend, config.caution)
-        comparison = self.comparison
-        finals = comparison.final_returns(compared)
-        found = comparison.aggregate(finals)
-        figures = comparison.draw(compared, found, folder.path)
+        found = RelativeScores(compared, self.comparison)
         legend = f"{LEGEND}, mean ± standard error over seeds; the last column is over games and seeds."
-        caution = " ".join(filter(None, (config.caution, comparison.missing(compared), _other_choices(searched))))
-        claims = check(found, comparison.by_game(compared))
-        return Conclusion(comparison.table(compared, found), claims, figures, legend, caution)
+        caution = sentences(config.caution, found.missing(), _other_choices(searched))
+        return Conclusion(found.table(), check(found), found.draw(folder.path), legend, caution)
 
 
 def best(curves: Mapping[str, Curves]) -> dict[str, Setting]:
@@ -148,7 +144,7 @@ def _other_choices(searched: Mapping[str, Curves]) -> str:
     return f"The search here prefers other settings: {', '.join(other)}." if other else ""
 
 
-def check(found: Mapping[str, Aggregate], by_game: ByGame) -> list[Claim]:
+def check(found: RelativeScores) -> list[Claim]:
     """Does a representation without any policy gradient beat A2C, and which kinds of questions does it take?"""
     one, alone = f"{ONE_NETWORK}{STOPPED}", f"action-values{STOPPED}"
     pairs = [
@@ -163,8 +159,8 @@ def check(found: Mapping[str, Aggregate], by_game: ByGame) -> list[Claim]:
         ("End to end, the combination outperforms A2C.", TWO_TASKS, BASELINE),
     ]
     goal = "The two tasks reach the goal: 1.3 times A2C over games and seeds, and no game below 0.95 times."
-    whole = improves(found, by_game, goal, COMBINATION, BASELINE, games=MINATAR_GAMES, at_least=1.3, everywhere=0.95)
-    return [whole, *(outperforms(found, *pair, by_game=by_game) for pair in pairs)]
+    whole = found.improves(goal, COMBINATION, at_least=1.3, everywhere=0.95)
+    return [whole, *(outperforms(found, *pair) for pair in pairs)]
 
 
 STUDY = RewardStudy()

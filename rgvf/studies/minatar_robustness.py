@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from rgvf.runs import RunConfig
-from rgvf.studies.base import Conclusion, Curves, StudyFolder, write_curves
+from rgvf.studies import Conclusion, Curves, StudyFolder, sentences
 from rgvf.studies.hyperparameters import BASELINE, HEADER, OURS, SAMPLED, check, draw, rows
 from rgvf.studies.minatar import TUNED, PaperAgentsConfig, agent_config
 from rgvf.studies.runs import LEGEND, RunsStudy
@@ -46,14 +47,17 @@ class RobustnessStudy(RunsStudy):
         """All of them: their question networks are padded to one size."""
         return GAME
 
-    def conclude(self, config: RobustnessConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
+    def beside(self, curves: Mapping[str, Curves]) -> dict[str, Any]:
+        """The value of each sample."""
+        return {"samples": {variant: each.value for variant, each in SAMPLED.items() if variant in curves}}
+
+    def judge(self, config: RobustnessConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
         """The table, the claims and the scatter plots."""
-        sampled = {variant: each.value for variant, each in SAMPLED.items() if variant in curves}
-        write_curves(folder, self.measure, curves, samples=sampled)
+        sampled = curves.keys() & SAMPLED.keys()
         finals = {variant: each.final for variant, each in curves.items()}
         figures = [draw(finals, folder.path / "scatter.png", GAME)] if sampled else []
         missing = f"Only {len(sampled)} of {len(SAMPLED)} samples." if len(sampled) < len(SAMPLED) else ""
-        caution = " ".join(filter(None, (config.caution, missing)))
+        caution = sentences(config.caution, missing)
         table = [HEADER, *rows(finals)]
         return Conclusion(table, check(finals), figures, f"{LEGEND}, means over seeds.", caution)
 

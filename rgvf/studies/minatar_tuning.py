@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rgvf.analysis import Line, learning_panels, show_estimate, styles
 from rgvf.runs import RunConfig
-from rgvf.studies.base import Conclusion, Curves, StudyFolder, write_curves
+from rgvf.studies import Conclusion, Curves, StudyFolder
 from rgvf.studies.minatar import AGENTS, TUNED, PaperAgentsConfig, Tuning, agent_config
 from rgvf.studies.runs import LEGEND, RunsStudy
 
@@ -65,9 +65,8 @@ class TuningStudy(RunsStudy):
         """All of them."""
         return GAME
 
-    def conclude(self, config: TuningConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
+    def judge(self, config: TuningConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
         """The table, the best setting of each agent, and the curves."""
-        write_curves(folder, self.measure, curves)
         found = {agent: tuning._asdict() for agent, tuning in best(curves).items()}
         folder.write_json("best.json", found, indent=1)
         looks = styles({_label(tuning): _label(tuning) for _, tuning in VARIANTS.values()})

@@ -11,7 +11,6 @@ import numpy as np
 from rgvf.analysis import (
     Interval,
     Line,
-    Paired,
     Statistic,
     agent_style,
     aggregate,
@@ -21,13 +20,16 @@ from rgvf.analysis import (
     interquartile_mean,
     interval,
     mean_over_games,
+    median_of_seeds,
     normalised,
     over_games,
     probability_of_improvement,
     sign_test,
 )
 from rgvf.environments import ATARI_GAMES, DMLAB_LEVELS
-from rgvf.studies.base import Claim, Curves
+from rgvf.studies.claims import Claim
+from rgvf.studies.comparison import Duel, Scores
+from rgvf.studies.curves import Curves
 
 FEW_SEEDS = (
     "Bootstrap intervals of so few seeds are too narrow: in a single game, a difference that is not there is found in "
@@ -36,11 +38,6 @@ FEW_SEEDS = (
 """For legends: how much to trust the intervals."""
 SIGNIFICANT = 0.05
 """Sign tests with a smaller p-value count."""
-
-
-def median_of_seeds(scores: np.ndarray) -> np.ndarray:
-    """The median over games of each seed, averaged over seeds, of scores [..., games, seeds]: as the paper has it."""
-    return np.asarray(np.median(scores, axis=-2).mean(-1))
 
 
 class Measure(NamedTuple):
@@ -77,24 +74,20 @@ ATARI = Benchmark("Atari", ATARI_GAMES, MEASURES, (MEDIAN, RECORD), MIDDLE)
 DMLAB = Benchmark("DeepMind Lab", DMLAB_LEVELS, (CAPPED, MEDIAN, MIDDLE), (CAPPED,), CAPPED)
 
 
-class Scores:
-    """Returns of agents in games.
+class NormalisedScores(Scores):
+    """Scores normalised by those of people or by records, over the games that the agents in question have.
 
     Args:
         curves: by GAME.AGENT. Games may be missing, and the seeds in each may be more or fewer.
         benchmark: the games, and the measures.
     """
 
+    unit = "human-normalised, over the games of both"
+    one_seed = f"; of one seed: better in more games than worse, with p < {SIGNIFICANT} by the sign test"
+
     def __init__(self, curves: Mapping[str, Curves], benchmark: Benchmark = ATARI) -> None:
-        self.curves, self.benchmark = curves, benchmark
-
-    def games(self, *agents: str) -> list[str]:
-        """The games that all of these agents have."""
-        return [game for game in self.benchmark.games if all(f"{game}.{agent}" in self.curves for agent in agents)]
-
-    def trained(self, agents: Sequence[str]) -> list[str]:
-        """Those of the agents that have any game."""
-        return [agent for agent in agents if self.games(agent)]
+        super().__init__(curves, benchmark.games)
+        self.benchmark, self.measure = benchmark, benchmark.decides.name
 
     def compared(self, agents: Sequence[str]) -> tuple[list[str], list[str]]:
         """Agents to compare, and the games that all of them have.
@@ -110,16 +103,6 @@ class Scores:
             return trained, []
         return [agent for agent in trained if agent in best], self.games(*best)
 
-    def seeds(self, agent: str, games: Sequence[str]) -> tuple[int, int]:
-        """The fewest and the most seeds that an agent has in any of these games."""
-        counts = [len(self.curves[f"{game}.{agent}"].values) for game in games]
-        return min(counts), max(counts)
-
-    def final(self, agent: str, games: Sequence[str]) -> np.ndarray:
-        """Final returns, of as many seeds as each of these games has: [games, seeds]."""
-        seeds = self.seeds(agent, games)[0]
-        return np.stack([self.curves[f"{game}.{agent}"].final[:seeds] for game in games])
-
     def means(self, agent: str, games: Sequence[str]) -> np.ndarray:
         """Final returns, the mean of all seeds that there are: [games]."""
         return np.array([self.curves[f"{game}.{agent}"].final.mean() for game in games])
@@ -134,8 +117,44 @@ class Scores:
         """One number over games and seeds, with its 95 % bootstrap interval; one seed has none."""
         return aggregate(normalised(self.final(agent, games), games, measure.by), measure.statistic)
 
+    def duel(self, a: str, b: str) -> Duel:
+        """Over the games that both have: decided by seeds, or where one has a single seed, by a sign test over games.
 
-def left_out(found: Scores, agents: Sequence[str]) -> str:
+        The sign test decides nothing where even wins in all of so few games would not be significant.
+        """
+        games = self.games(a, b)
+        if not games:
+            return Duel()
+        returns = {agent: self.final(agent, games) for agent in (a, b)}
+        seeds = {agent: each.shape[1] for agent, each in returns.items()}
+        figures: dict[str, Any] = {"games": len(games), "seeds in each game": seeds}
+        if len(games) < len(self.all_games):
+            figures["only"] = games
+        by_measure: dict[str, Interval] = {}
+        for measure in dict.fromkeys((self.benchmark.decides, *self.benchmark.published)):
+            scores = {agent: normalised(each, games, measure.by) for agent, each in returns.items()}
+            by_measure[measure.name] = difference = _difference(scores[a], scores[b], measure.statistic)
+            own = {agent: float(measure.statistic(each)) for agent, each in scores.items()}
+            figures[measure.name] = {**own, "difference": difference.value, "95 % interval": _ends(difference)}
+        one, other = (normalised(each, games) for each in returns.values())
+        wins, paired = probability_of_improvement(one, other), compare_by_game(one, other)
+        figures["probability of improvement"] = {"value": wins.value, "95 % interval": _ends(wins)}
+        figures["game by game, human-normalised"] = {
+            "better": paired.better,
+            "worse": paired.worse,
+            "equal": paired.equal,
+            "p of the sign test": paired.p_value,
+            "mean difference": paired.difference.value,
+            "95 % interval (games resampled)": _ends(paired.difference),
+        }
+        if min(seeds.values()) > 1:
+            return Duel(by_measure[self.measure].low > 0, figures)
+        if sign_test(len(games), 0) >= SIGNIFICANT:
+            return Duel(None, figures)
+        return Duel(paired.better > paired.worse and paired.p_value < SIGNIFICANT, figures)
+
+
+def left_out(found: NormalisedScores, agents: Sequence[str]) -> str:
     """Which games agents are compared in, and which agents are not, where agents have different games."""
     trained, (compared, games) = found.trained(agents), found.compared(agents)
     if all(found.games(agent) == games for agent in trained):
@@ -150,7 +169,7 @@ def left_out(found: Scores, agents: Sequence[str]) -> str:
     )
 
 
-def table(found: Scores, agents: Sequence[str]) -> list[tuple[str, ...]]:
+def table(found: NormalisedScores, agents: Sequence[str]) -> list[tuple[str, ...]]:
     """A row for each agent; where they have different games, a second one over the games that all have."""
     compared, games = found.compared(agents)
     rows = [_row(found, agent, found.games(agent)) for agent in found.trained(agents)]
@@ -161,7 +180,7 @@ def table(found: Scores, agents: Sequence[str]) -> list[tuple[str, ...]]:
     return [header, *rows, heading, *(_row(found, agent, games) for agent in compared)]
 
 
-def _row(found: Scores, agent: str, games: Sequence[str]) -> tuple[str, ...]:
+def _row(found: NormalisedScores, agent: str, games: Sequence[str]) -> tuple[str, ...]:
     fewest, most = found.seeds(agent, games)
     seeds = str(fewest) if fewest == most else f"{fewest}–{most}"
     shown = (_show(found.aggregate(agent, games, each)) for each in found.benchmark.measures)
@@ -173,7 +192,7 @@ def _show(value: Interval) -> str:
     return f"{value.value:.3f}{ends}"
 
 
-def published_curves(found: Scores, agents: Sequence[str], games: Sequence[str]) -> dict[str, list[Line]]:
+def published_curves(found: NormalisedScores, agents: Sequence[str], games: Sequence[str]) -> dict[str, list[Line]]:
     """The paper's measures over training: a line for each agent in a panel for each measure."""
     panels: dict[str, list[Line]] = {}
     for measure in found.benchmark.published:
@@ -184,82 +203,15 @@ def published_curves(found: Scores, agents: Sequence[str], games: Sequence[str])
     return panels
 
 
-def outperforms(found: Scores, claim: str, better: str, worse: str) -> Claim:
-    """A claim that one agent is clearly better than another, over the games that both have."""
-    check = (
-        f"{found.benchmark.decides.name} of {better} above that of {worse}, human-normalised, over the games of both: "
-        "the 95 % bootstrap interval of the difference (seeds resampled within each game) lies above 0; of one seed: "
-        f"better in more games than worse, with p < {SIGNIFICANT} by the sign test"
-    )
-    duel = _duel(found, better, worse)
-    if duel is None:
-        return Claim(claim, check, None)
-    return Claim(claim, check, duel.is_better if duel.can_decide else None, duel.figures)
-
-
-def does_not_outperform(found: Scores, claim: str, agent: str, other: str) -> Claim:
+def does_not_outperform(found: NormalisedScores, claim: str, agent: str, other: str) -> Claim:
     """A claim that one agent is not better than another, over the games that both have."""
     check = (
         f"{found.benchmark.decides.name} of {agent} not clearly above that of {other}, human-normalised, over the "
         "games of both: the 95 % bootstrap interval of the difference does not lie above 0; of one seed: not by "
         "the sign test"
     )
-    duel = _duel(found, agent, other)
-    if duel is None:
-        return Claim(claim, check, None)
-    return Claim(claim, check, not duel.is_better if duel.can_decide else None, duel.figures)
-
-
-class _Duel(NamedTuple):
-    """Two agents over the games that both have."""
-
-    difference: Interval
-    """Of the measure that decides."""
-    paired: Paired
-    has_seeds: bool
-    """Both have several in each game."""
-    figures: dict[str, Any]
-
-    @property
-    def is_better(self) -> bool:
-        """Whether the first is clearly better."""
-        if self.has_seeds:
-            return self.difference.low > 0
-        return self.paired.better > self.paired.worse and self.paired.p_value < SIGNIFICANT
-
-    @property
-    def can_decide(self) -> bool:
-        """Several seeds, or so many games that a sign test could be significant."""
-        return self.has_seeds or sign_test(self.paired.better + self.paired.worse + self.paired.equal, 0) < SIGNIFICANT
-
-
-def _duel(found: Scores, a: str, b: str) -> _Duel | None:
-    games = found.games(a, b)
-    if not games:
-        return None
-    returns = {agent: found.final(agent, games) for agent in (a, b)}
-    seeds = [each.shape[1] for each in returns.values()]
-    figures: dict[str, Any] = {"games": len(games), "seeds in each game": dict(zip((a, b), seeds, strict=True))}
-    if len(games) < len(found.benchmark.games):
-        figures["only"] = games
-    by_measure: dict[str, Interval] = {}
-    for measure in dict.fromkeys((found.benchmark.decides, *found.benchmark.published)):
-        scores = {agent: normalised(each, games, measure.by) for agent, each in returns.items()}
-        by_measure[measure.name] = difference = _difference(scores[a], scores[b], measure.statistic)
-        own = {agent: float(measure.statistic(each)) for agent, each in scores.items()}
-        figures[measure.name] = {**own, "difference": difference.value, "95 % interval": _ends(difference)}
-    one, other = (normalised(each, games) for each in returns.values())
-    wins, paired = probability_of_improvement(one, other), compare_by_game(one, other)
-    figures["probability of improvement"] = {"value": wins.value, "95 % interval": _ends(wins)}
-    figures["game by game, human-normalised"] = {
-        "better": paired.better,
-        "worse": paired.worse,
-        "equal": paired.equal,
-        "p of the sign test": paired.p_value,
-        "mean difference": paired.difference.value,
-        "95 % interval (games resampled)": _ends(paired.difference),
-    }
-    return _Duel(by_measure[found.benchmark.decides.name], paired, min(seeds) > 1, figures)
+    is_better, figures = found.duel(agent, other)
+    return Claim(claim, check, None if is_better is None else not is_better, dict(figures))
 
 
 def _difference(a: np.ndarray, b: np.ndarray, statistic: Statistic) -> Interval:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from rgvf.messages import unknown
-from rgvf.studies.base import Study
+from rgvf.studies.study import Study
 
 STUDIES = {
     "grid-touch": ("rgvf.studies.grid_touch", "grid world, deeper and deeper questions about walls (Figures 3b and 4)"),

@@ -11,7 +11,16 @@ from typing import Any
 from rgvf.messages import SILENT
 from rgvf.studies.folder import StudyFolder
 from rgvf.studies.pool import failed_variants, run_in_processes
-from rgvf.studies.study import Conclusion, Study, StudyListener, open_study, run_batch, some_of, stored_results
+from rgvf.studies.study import (
+    Conclusion,
+    Study,
+    StudyListener,
+    open_study,
+    run_batch,
+    sentences,
+    some_of,
+    stored_results,
+)
 
 
 def run_study(
@@ -58,7 +67,7 @@ def run_study(
     if not failed:
         return conclusion
     note = f"{len(failed)} failed, and are not in it: {some_of(failed)}."
-    caution = " ".join(filter(None, (conclusion.caution, note)))
+    caution = sentences(conclusion.caution, note)
     return dataclasses.replace(conclusion, caution=caution, failed=tuple(failed))
 
 

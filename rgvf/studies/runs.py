@@ -20,7 +20,10 @@ from rgvf.environments import RULES, find_environment
 from rgvf.loops import stacking_is_faster
 from rgvf.runs import RunConfig, RunError, RunFolder, train_together
 from rgvf.settings import require
-from rgvf.studies.base import Curves, Study, StudyConfig, StudyFolder, StudyListener
+from rgvf.studies.config import StudyConfig
+from rgvf.studies.curves import Curves
+from rgvf.studies.folder import StudyFolder
+from rgvf.studies.study import Study, StudyListener
 
 LEGEND = "Return over the last tenth of training"
 
@@ -69,9 +72,9 @@ class RunsStudy(Study):
     def run_config(self, config: Any, variant: str) -> RunConfig:
         """The run of a variant."""
 
-    @abstractmethod
     def batch(self, variant: str) -> str:
-        """The name of the batch that a variant belongs to. The runs of a batch share an environment."""
+        """The name of the batch that a variant belongs to, by default the game. Its runs share an environment."""
+        return variant.partition(".")[0]
 
     def batches(self, variants: Sequence[str]) -> Iterable[tuple[str, Sequence[str]]]:
         """All of a batch in one compiled program on a GPU; on a CPU one variant after another."""
@@ -107,7 +110,7 @@ class RunsStudy(Study):
         """The same, where settings that are newer than the result have their defaults."""
         run = self.run_config(config, variant)
         agent = AgentConfig.from_data(identity["agent"])
-        stored = identity["env"], identity.get("rules", 1), agent, identity["seed"]
+        stored = identity["env"], identity["rules"], agent, identity["seed"]
         return stored == (run.env, RULES.get(run.env, 1), run.agent, run.seed)
 
 

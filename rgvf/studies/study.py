@@ -12,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 from rgvf.messages import suggestion
 from rgvf.studies.claims import Claim
 from rgvf.studies.config import StudyConfig
-from rgvf.studies.curves import Curves
+from rgvf.studies.curves import Curves, write_curves
 from rgvf.studies.folder import StudyFolder
 
 
@@ -115,8 +115,18 @@ class Study(ABC):
         del config, curves
         return True
 
-    @abstractmethod
     def conclude(self, config: Any, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
+        """Write the curves that there are into the folder, and judge them."""
+        write_curves(folder, self.measure, curves, **self.beside(curves))
+        return self.judge(config, curves, folder)
+
+    def beside(self, curves: Mapping[str, Curves]) -> dict[str, Any]:
+        """What `curves.json` says beside the curves, by name."""
+        del curves
+        return {}
+
+    @abstractmethod
+    def judge(self, config: Any, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
         """Draw and check the curves that there are, into the folder."""
 
 
@@ -166,6 +176,11 @@ def _matching(study: str, variants: Sequence[str], pattern: str) -> list[str]:
         hint = suggestion(pattern, variants, cutoff=0.75) or f"choose from {some_of(variants)}"
         raise ValueError(f"{study} has no variant {pattern!r}; {hint}")
     return found
+
+
+def sentences(*parts: str) -> str:
+    """Those that are not empty, one after another."""
+    return " ".join(filter(None, parts))
 
 
 def some_of(names: Sequence[str], limit: int = 12) -> str:

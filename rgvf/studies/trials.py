@@ -10,7 +10,6 @@ import dataclasses
 import itertools
 import math
 import re
-from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -21,7 +20,7 @@ from rgvf.agents import STOPPED
 from rgvf.messages import unknown
 from rgvf.runs import PRESETS, RunConfig, preset
 from rgvf.settings import require
-from rgvf.studies.base import Conclusion, Curves, StudyConfig, StudyFolder, StudyListener, some_of
+from rgvf.studies import Conclusion, Curves, StudyConfig, StudyFolder, StudyListener, sentences, some_of
 from rgvf.studies.pool import available_cores
 from rgvf.studies.runs import RunsStudy, train_runs
 from rgvf.tasks import TaskSettings
@@ -117,7 +116,7 @@ class TrialsStudy(RunsStudy):
     def chosen(self, config: TrialsConfig) -> Sequence[str]:
         """The trials of the chosen games, agents and seeds."""
         games = _known("game", config.games, self.all_games) or self.games
-        agents = _known("agent of this study", config.agents, (*self.agents, *self.more_agents)) or self.agents
+        agents = _known("agent of this study", config.agents, self.all_agents) or self.agents
         pairs = [(game, agent) for game in games for agent in agents]
         return [str(Trial(*each, seed)) for each in pairs for seed in self.trial_seeds(config, each[1])]
 
@@ -125,6 +124,11 @@ class TrialsStudy(RunsStudy):
     def all_games(self) -> Sequence[str]:
         """Those of the full study, and the others."""
         return (*self.games, *self.more_games)
+
+    @property
+    def all_agents(self) -> Sequence[str]:
+        """Those of the full study, and the others."""
+        return (*self.agents, *self.more_agents)
 
     def trial_seeds(self, config: TrialsConfig, agent: str) -> Sequence[int]:
         """The seeds of an agent in a game."""
@@ -142,7 +146,7 @@ class TrialsStudy(RunsStudy):
     def known(self, names: Sequence[str]) -> list[str]:
         """Trials of its games and agents, also with other seeds than those of the full study."""
         games = {game: i for i, game in enumerate(self.all_games)}
-        agents = {agent: i for i, agent in enumerate((*self.agents, *self.more_agents))}
+        agents = {agent: i for i, agent in enumerate(self.all_agents)}
         found = [Trial.parse(name) for name in names if re.fullmatch(r"[^.]+\.[^.]+\.\d+", name)]
         mine = [trial for trial in found if trial.game in games and trial.agent in agents]
         return [str(each) for each in sorted(mine, key=lambda t: (games[t.game], agents[t.agent], t.seed))]
@@ -216,19 +220,15 @@ class TrialsStudy(RunsStudy):
             together.setdefault(f"{trial.game}.{trial.agent}", []).append(each)
         return {name: _join(each) for name, each in together.items()}
 
-    @abstractmethod
-    def judge(self, config: TrialsConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
-        """Draw and check the trials that have scores."""
-
     def conclude(self, config: TrialsConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
         """Draw and check the trials in which games have ended; the others are named."""
         scored = {trial: each for trial, each in curves.items() if not np.isnan(each.final).any()}
-        found = self.judge(config, scored, folder)
+        found = super().conclude(config, scored, folder)
         without = [trial for trial in curves if trial not in scored]
         if not without:
             return found
         left_out = f"Left out, because no game ended in the last tenth of training: {some_of(without)}."
-        return dataclasses.replace(found, caution=" ".join(filter(None, (found.caution, left_out))))
+        return dataclasses.replace(found, caution=sentences(found.caution, left_out))
 
     def caution(self, config: TrialsConfig, curves: Mapping[str, Curves]) -> str:
         """What of the full study is missing in the results; empty where nothing is."""

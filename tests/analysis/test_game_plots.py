@@ -9,11 +9,8 @@ from rgvf.analysis import (
     ATARI_SCORES,
     Line,
     agent_style,
-    aggregate_curve,
     improvement_bars,
     learning_panels,
-    median_over_games,
-    over_games,
     performance_profile,
     profile_panels,
 )
@@ -45,34 +42,20 @@ def test_small_scores_are_not_written_in_thousandths(tmp_path):
     assert not [each for each in texts(path) if re.fullmatch(r"\d+m", each)]
 
 
-def test_an_aggregate_is_drawn_with_its_own_interval():
-    scores = np.random.default_rng(0).gamma(1, 1, size=(9, 4, 10))
-    interval = aggregate_curve(scores, median_over_games, resamples=100)
-    line = Line("a2c", FRAMES, over_games(scores, median_over_games), agent_style("a2c"), interval)
-    np.testing.assert_array_equal(line.middle("interval"), interval[1])
-    np.testing.assert_array_equal(line.band("interval"), interval[[0, 2]])
-    np.testing.assert_array_equal(line.middle("error"), line.values.mean(0))  # as the paper draws it
-    assert not np.allclose(line.middle("error"), interval[1])
-
-
-def test_the_interval_of_other_lines_is_that_of_their_mean():
+def test_the_interval_of_a_line_is_that_of_its_mean():
     values = np.random.default_rng(0).normal(size=(30, 5))
     line = Line("a2c", FRAMES[:5], values, agent_style("a2c"))
-    np.testing.assert_array_equal(line.middle("interval"), values.mean(0))
+    np.testing.assert_array_equal(line.mean, values.mean(0))
     low, high = line.band("interval")
     expected = 2 * 1.96 * values.std(0) / np.sqrt(30)
     np.testing.assert_allclose(high - low, expected, rtol=0.1)
 
 
 def test_the_legend_says_that_bands_are_intervals(tmp_path):
-    scores = np.random.default_rng(0).gamma(1, 1, size=(9, 4, 10))
-    mean = Line("a2c", FRAMES, scores[0], agent_style("a2c"))
-    curve = aggregate_curve(scores, median_over_games, resamples=50)
-    both = {"line: mean of 4 seeds": mean, "line: all 4 seeds": Line("a2c", FRAMES, scores[0], mean.style, curve)}
-    for i, (said, line) in enumerate(both.items()):
-        path = learning_panels([tmp_path / f"{i}.svg"], {"Atari": [line]}, "score", band="interval")[0]
-        assert said in texts(path)
-        assert "band: 95 % bootstrap interval" in texts(path)
+    line = Line("a2c", FRAMES, np.random.default_rng(0).gamma(1, 1, size=(4, 10)), agent_style("a2c"))
+    path = learning_panels([tmp_path / "a.svg"], {"Atari": [line]}, "score", band="interval")[0]
+    assert "line: mean of 4 seeds" in texts(path)
+    assert "band: 95 % bootstrap interval" in texts(path)
 
 
 def test_bars_are_sorted_and_say_their_value(tmp_path):

@@ -14,8 +14,7 @@ from rgvf.errors import UserError
 from rgvf.runs import MAY_CHANGE, RunError, RunFolder
 from rgvf.runs.config import differences
 from rgvf.runs.train import resume
-from rgvf.studies import run_study
-from rgvf.studies.base import Conclusion, Curves, Study, StudyConfig
+from rgvf.studies import Conclusion, Curves, Study, StudyConfig, run_study
 from rgvf.studies.runs import read_curves
 from tests.faults.common import SHARE, assert_one_sentence, damage
 from tests.helpers import Listener
@@ -112,7 +111,7 @@ class Quick(Study):
         del config
         return {"variant": variant}
 
-    def conclude(self, config, curves, folder):
+    def judge(self, config, curves, folder):
         del config, folder
         return Conclusion([(name, *map(str, each.values.ravel())) for name, each in curves.items()], [], [])
 

@@ -1,15 +1,17 @@
 """The study of 49 Atari games: what it concludes from made-up curves with known answers."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 
-from rgvf.analysis import ATARI_SCORES
+from rgvf.analysis import ATARI_SCORES, difference_interval
 from rgvf.environments import ATARI_GAMES
 from rgvf.studies.atari_49 import STUDY as ALL
 from rgvf.studies.atari_49 import check, left_out, table
-from rgvf.studies.normalised_scores import MEASURES, Scores, does_not_outperform, outperforms
+from rgvf.studies.comparison import outperforms
+from rgvf.studies.normalised_scores import FEW_SEEDS, MEASURES, NormalisedScores, does_not_outperform
 from rgvf.studies.trials import TrialsConfig
 from tests.studies.atari_curves import EIGHT, STOPPED, conclude, flat, score, trials
 
@@ -30,13 +32,13 @@ def record_of(reference):
 
 
 def scores_of(levels, **options):
-    return Scores(ALL.by_agent(trials(levels, **options)))
+    return NormalisedScores(ALL.by_agent(trials(levels, **options)))
 
 
 def test_aggregates_are_the_papers():
     """Eight games and three seeds, calculated again in plain loops."""
     curves = trials({"a2c": 0.7, "rgvf": 1.1}, spread=0.6)
-    rows = table(Scores(ALL.by_agent(curves)), ALL.agents)
+    rows = table(NormalisedScores(ALL.by_agent(curves)), ALL.agents)
     assert [row[:3] for row in rows[1:]] == [("a2c", "8", "3"), ("rgvf", "8", "3")]
     for agent, *cells in (rows[1], rows[2]):
         human, record = [], []
@@ -68,7 +70,7 @@ def test_agents_are_compared_in_the_games_that_all_have():
     """A2C also has easy games: over its own games it looks better than rgvf, in those of both it is worse."""
     curves = trials({"a2c": 0.5, "rgvf": 0.8}, spread=0)
     curves |= trials({"a2c": 9.0}, games=ATARI_GAMES[8:20], spread=0)
-    found = Scores(ALL.by_agent(curves))
+    found = NormalisedScores(ALL.by_agent(curves))
     rows = [(*row[:3], row[3].partition(" ")[0]) for row in table(found, ALL.agents)[1:]]
     assert rows[:2] == [("a2c", "20", "3", "9.000"), ("rgvf", "8", "3", "0.800")]
     assert rows[2][0] == "in the same 8 games:"
@@ -82,11 +84,11 @@ def test_agents_are_compared_in_the_games_that_all_have():
 
 def test_an_agent_that_has_just_begun_does_not_take_the_games_from_the_others():
     curves = trials({"a2c": 0.5, "rgvf": 0.8, "mhvp": 0.6}) | trials({"curl": 0.3}, games=EIGHT[:1])
-    found = Scores(ALL.by_agent(curves))
+    found = NormalisedScores(ALL.by_agent(curves))
     assert found.compared(ALL.agents) == (["a2c", "rgvf", "mhvp"], list(EIGHT))
     assert "without curl (games: 1)" in left_out(found, ALL.agents)
     assert [row[0] for row in table(found, ALL.agents)].count("curl") == 1
-    apart = Scores(ALL.by_agent(trials({"a2c": 0.5}) | trials({"rgvf": 0.8}, games=ATARI_GAMES[8:10])))
+    apart = NormalisedScores(ALL.by_agent(trials({"a2c": 0.5}) | trials({"rgvf": 0.8}, games=ATARI_GAMES[8:10])))
     assert apart.compared(ALL.agents) == (["a2c", "rgvf"], [])
     assert left_out(apart, ALL.agents) == "No game has all agents."
     assert outperforms(apart, "", "rgvf", "a2c").holds is None
@@ -100,7 +102,7 @@ def test_as_many_seeds_count_as_every_game_has():
     curves |= {f"Alien.a2c.{seed}": flat(score("Alien", 50.0), seed) for seed in (1, 2)}
     for seed in (1, 2):
         del curves[f"Amidar.a2c.{seed}"]
-    found = Scores(ALL.by_agent(curves))
+    found = NormalisedScores(ALL.by_agent(curves))
     np.testing.assert_allclose(found.final("a2c", EIGHT), [[score(game, 0.5)] for game in EIGHT])
     assert table(found, ALL.agents)[1][:4] == ("a2c", "8", "1–3", "0.500")
     mean = score("Alien", (0.5 + 50 + 50) / 3)
@@ -124,9 +126,19 @@ def test_equal_agents_are_not_clearly_better():
     assert outperforms(found, "", "a2c", "rgvf").holds is False
 
 
+def test_how_often_few_seeds_show_a_difference_that_is_not_there():
+    """What legends say: two agents that are the same, normally distributed, in one game; 1,000 times."""
+    rng = np.random.default_rng(0)
+    said = [int(number) / 100 for number in re.findall(r" (\d+) %", FEW_SEEDS)]
+    for expected, seeds in zip(said, (5, 2), strict=True):
+        pairs = rng.normal(size=(1000, 2, seeds))
+        found = np.mean([difference_interval(a, b)[0] > 0 for a, b in pairs])
+        assert found == pytest.approx(expected, abs=0.02)
+
+
 def test_a_claim_reports_its_evidence():
     curves = trials({"a2c": 0.7, "rgvf": 0.8}, seeds=5, spread=0.2)
-    figures = outperforms(Scores(ALL.by_agent(curves)), "", "rgvf", "a2c").figures
+    figures = outperforms(NormalisedScores(ALL.by_agent(curves)), "", "rgvf", "a2c").figures
     assert figures["games"] == 8
     assert figures["seeds in each game"] == {"rgvf": 5, "a2c": 5}
     a, b = (
@@ -162,7 +174,7 @@ def with_one_seed(differences):
     games = ATARI_GAMES[: len(differences)]
     curves = {f"{game}.a2c.0": flat(score(game, 0.5)) for game in games}
     curves |= {f"{game}.rgvf.0": flat(score(game, 0.5 + d)) for game, d in zip(games, differences, strict=True)}
-    return Scores(ALL.by_agent(curves))
+    return NormalisedScores(ALL.by_agent(curves))
 
 
 def test_one_seed_is_judged_by_a_sign_test_over_games():

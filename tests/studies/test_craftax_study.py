@@ -12,6 +12,7 @@ from rgvf.studies.craftax import AGENTS, STUDY, CraftaxConfig, check
 from rgvf.studies.curves import Curves
 from rgvf.studies.minatar_reward import STUDY as ON_MINATAR
 from rgvf.studies.minatar_reward import RewardConfig
+from rgvf.studies.relative_scores import RelativeScores
 from rgvf.studies.reward_agents import COMBINATION, TWO_TASKS
 
 
@@ -59,19 +60,18 @@ def test_view_and_representation_are_settings():
 
 
 def found(means):
-    """Aggregates and final returns of ten seeds, where these agents have these means, and all others 5."""
+    """Scores of ten seeds, where these agents have these means, and all others 5."""
     spread = np.linspace(-0.3, 0.3, 10)[:, None]
     curves = {f"Classic.{agent}": Curves([1], means.get(agent, 5.0) + spread) for agent in AGENTS}
-    compared = STUDY.comparison
-    return compared.aggregate(compared.final_returns(curves)), compared.by_game(curves)
+    return RelativeScores(curves, STUDY.comparison)
 
 
 def test_the_claims():
-    claims = check(*found({COMBINATION: 6.0, TWO_TASKS: 5.05}))
+    claims = check(found({COMBINATION: 6.0, TWO_TASKS: 5.05}))
     assert [claim.holds for claim in claims] == [True, False, False, False, True]
     low, high = claims[0].figures["difference of mean returns by game, 95 % interval"]["Classic"]
     assert 0.7 < low < 1.0 < high < 1.3
-    assert [claim.holds for claim in check({}, {})] == [None] * 5
+    assert [claim.holds for claim in check(RelativeScores({}, STUDY.comparison))] == [None] * 5
 
 
 @pytest.mark.slow

@@ -13,7 +13,8 @@ from rgvf.studies import Conclusion, FolderError, find_study, grid_random, grid_
 from rgvf.studies.claims import beats, falls, matches
 from rgvf.studies.curves import Curves
 from rgvf.studies.folder import StudyFolder
-from rgvf.studies.grid_agents import GridConfig, learner, random_features
+from rgvf.studies.grid import GridStudy
+from rgvf.studies.grid_agents import GridConfig, GridVariant, learner, random_features
 from rgvf.studies.merged_states import merged_states_error
 
 SMALL = GridConfig(seeds=2, frames=640, size=3, evaluations=4)
@@ -230,6 +231,20 @@ def test_the_error_of_merged_states_of_questions_that_confuse_them():
     )
     assert 0.01 < depth_2 < depth_1 < 0.33
     assert merged_states_error(config, discounted_sum(["touch"], 0.8), Touch()) > depth_1
+
+
+def test_the_table_has_the_mean_over_seeds_of_the_error_with_states_merged(tmp_path):
+    """Here the questions of seed 0 tell all states apart, and those of seed 1 do not."""
+
+    def questions(config, seed):
+        return full_tree("touch", config.room.actions, 1 if seed else 3), Touch()
+
+    config = GridConfig(seeds=2)
+    study = GridStudy("mixed", {"mixed": GridVariant("", questions)}, lambda *_: [], lambda *_: [])
+    curves = {"mixed": Curves([1], np.zeros((2, 1)))}
+    (_, row) = study.conclude(config, curves, StudyFolder(tmp_path, "mixed", {})).table
+    assert float(row[-1]) == pytest.approx(merged_states_error(config, *questions(config, 1)) / 2, abs=1e-4)
+    assert float(row[-1]) > 0.1
 
 
 def test_claims_are_checks_on_the_data():

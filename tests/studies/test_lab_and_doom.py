@@ -13,7 +13,7 @@ from rgvf.studies.dmlab_12 import STUDY as LAB
 from rgvf.studies.dmlab_12 import LabConfig, check, table
 from rgvf.studies.doom import STUDY as DOOM
 from rgvf.studies.doom import DoomConfig
-from rgvf.studies.normalised_scores import DMLAB, Scores
+from rgvf.studies.normalised_scores import DMLAB, NormalisedScores
 from rgvf.studies.plan import make_plan
 from tests.studies.atari_curves import STOPPED, conclude, flat
 
@@ -66,7 +66,7 @@ def test_agents_of_deepmind_lab_are_the_papers(agent):
 
 def test_the_capped_mean_calculated_again():
     curves = trials({"a2c": 0.9, "rgvf": 1.3}, DMLAB_LEVELS, lab_score, spread=0.4)
-    rows = table(Scores(LAB.by_agent(curves), DMLAB), LAB.agents)
+    rows = table(NormalisedScores(LAB.by_agent(curves), DMLAB), LAB.agents)
     assert [row[:3] for row in rows[1:]] == [("a2c", "12", "3"), ("rgvf", "12", "3")]
     for agent, *cells in rows[1:]:
         capped = []
@@ -85,16 +85,16 @@ def test_claims_about_deepmind_lab_follow_the_scores(tmp_path):
     assert "12 levels" not in conclusion.caution
     assert json.loads((tmp_path / "study/curves.json").read_text())
     worse = {**LIKE_THE_PAPER, STOPPED: 0.1, "rgvf": 0.1}
-    found = Scores(LAB.by_agent(trials(worse, DMLAB_LEVELS, lab_score)), DMLAB)
+    found = NormalisedScores(LAB.by_agent(trials(worse, DMLAB_LEVELS, lab_score)), DMLAB)
     assert [claim.holds for claim in check(found)] == [False] * 5
-    few = Scores(LAB.by_agent(trials({"a2c": 0.5}, DMLAB_LEVELS[:2], lab_score)), DMLAB)
+    few = NormalisedScores(LAB.by_agent(trials({"a2c": 0.5}, DMLAB_LEVELS[:2], lab_score)), DMLAB)
     assert [claim.holds for claim in check(few)] == [None] * 5
 
 
 def test_scores_above_the_cap_do_not_decide():
     """Far above people in all levels, no agent is better than another by the capped mean."""
     levels = {STOPPED: 9.0, "mhvp-stop-gradient": 3.0, "rgvf": 9.0, "mhvp": 3.0}
-    found = Scores(LAB.by_agent(trials(levels, DMLAB_LEVELS, lab_score)), DMLAB)
+    found = NormalisedScores(LAB.by_agent(trials(levels, DMLAB_LEVELS, lab_score)), DMLAB)
     assert [claim.holds for claim in check(found)[1:3]] == [False, False]
 
 

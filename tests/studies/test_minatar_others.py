@@ -54,7 +54,7 @@ def test_twenty_samples_of_each_hyperparameter():
         defaults = {"discount": 0.95, "depth": 8, "repeat": 16, "features": 16}
         (questions,) = config.agent.auxiliary
         assert questions.name == "rgvf"
-        assert {field: getattr(questions, field) for field in defaults} == {**defaults, RANGES[name].field: value}
+        assert {field: getattr(questions, field) for field in defaults} == {**defaults, name: value}
         assert config.agent.program == configs["depth.00"].agent.program
     for name in RANGES:
         seeds = [configs[variant].seed for variant, (of, _, _) in VARIANTS.items() if of == name]

@@ -10,6 +10,7 @@ from rgvf.studies import find_study, run_study
 from rgvf.studies.curves import Curves
 from rgvf.studies.minatar_reward import SEARCH, SEARCH_GAMES, STUDY, TUNED, RewardConfig, best, check, search_table
 from rgvf.studies.minatar_tuning import FIRST_SEED as OTHER_SEARCH
+from rgvf.studies.relative_scores import RelativeScores
 from rgvf.studies.reward_agents import (
     ABLATIONS,
     AGENTS,
@@ -104,7 +105,7 @@ def test_the_best_setting_is_the_best_of_both_games_together():
 
 
 def found(factors, spread=0.05):
-    """Aggregates and final returns where each agent has this multiple of A2C's return in each game."""
+    """Scores where each agent has this multiple of A2C's return in each game."""
     rng = np.random.default_rng(0)
     curves = {}
     for i, game in enumerate(GAMES):
@@ -112,12 +113,11 @@ def found(factors, spread=0.05):
             level = 10 ** (i % 3) * np.broadcast_to(factors.get(agent, 0.5), 5)[i]
             values = level * (1 + spread * rng.normal(size=(10, 1)))
             curves[f"{game}.{agent}"] = Curves([1], values)
-    comparison = STUDY.comparison
-    return comparison.aggregate(comparison.final_returns(curves)), comparison.by_game(curves)
+    return RelativeScores(curves, STUDY.comparison)
 
 
 def test_the_claims():
-    claims = check(*found({"a2c": 1.0, COMBINATION: 1.5, ABLATIONS[1]: 1.5}))
+    claims = check(found({"a2c": 1.0, COMBINATION: 1.5, ABLATIONS[1]: 1.5}))
     goal, against_a2c, *_ = claims
     assert goal.holds
     assert goal.figures["ratio"] == pytest.approx(1.5, rel=0.05)
@@ -137,13 +137,13 @@ def test_the_claims():
     ids=["not much better", "worse in one game"],
 )
 def test_the_goal_is_missed(factors):
-    goal, against_a2c, *_ = check(*found({"a2c": 1.0, COMBINATION: factors}))
+    goal, against_a2c, *_ = check(found({"a2c": 1.0, COMBINATION: factors}))
     assert goal.holds is False
     assert against_a2c.holds
 
 
 def test_nothing_is_claimed_of_what_was_not_run():
-    assert {claim.holds for claim in check({}, {})} == {None}
+    assert {claim.holds for claim in check(RelativeScores({}, STUDY.comparison))} == {None}
 
 
 @pytest.mark.parametrize("level", [None, 0.0], ids=["a game is missing", "A2C has nothing in a game"])
@@ -158,12 +158,11 @@ def test_the_goal_needs_all_games(level):
             del curves[f"Freeway.{agent}"]
         else:
             curves[f"Freeway.{agent}"] = Curves([1], np.full((10, 1), level))
-    comparison = STUDY.comparison
-    found, by_game = comparison.aggregate(comparison.final_returns(curves)), comparison.by_game(curves)
-    goal, against_a2c, *_ = check(found, by_game)
+    scores = RelativeScores(curves, STUDY.comparison)
+    goal, against_a2c, *_ = check(scores)
     assert goal.holds is None
     assert against_a2c.holds
-    assert comparison.missing(curves) == "Only Asterix, Breakout, Seaquest, SpaceInvaders."
+    assert scores.missing() == "Only Asterix, Breakout, Seaquest, SpaceInvaders."
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from rgvf.studies import find_study, run_study, runs
 from rgvf.studies.curves import Curves
 from rgvf.studies.folder import StudyFolder
 from rgvf.studies.minatar import AGENTS, STUDY, MinAtarConfig, check
+from rgvf.studies.relative_scores import RelativeScores
 from rgvf.tasks import TASKS
 
 TINY = MinAtarConfig(seeds=2, frames=4_000, hidden=8, points=5, checkpoints=2)
@@ -82,6 +83,10 @@ def test_an_agent_that_lost_metrics_is_named_with_what_to_do(capsys, tmp_path):
     assert result.read_bytes() == kept
 
 
+def scores(curves):
+    return RelativeScores(curves, STUDY.comparison)
+
+
 def test_claims_follow_the_data():
     """Made-up returns: rgvf is twice as good as A2C in every game, its ablations as good as A2C."""
     rng = np.random.default_rng(0)
@@ -91,11 +96,10 @@ def test_claims_follow_the_data():
         for game, scale in (("Breakout", 10.0), ("Freeway", 50.0))
         for agent, value in level.items()
     }
-    returns = STUDY.comparison.final_returns(curves)
-    assert returns["a2c"].shape == (2, 10)
-    found = STUDY.comparison.aggregate(returns)
-    assert found["a2c"].mean == pytest.approx(1, rel=0.02)
-    assert found["rgvf-stop-gradient"].mean == pytest.approx(2, rel=0.05)
+    found = scores(curves)
+    assert (found.compared, found.n_seeds) == (["Breakout", "Freeway"], 10)
+    assert found.aggregates["a2c"].value == pytest.approx(1, rel=0.02)
+    assert found.aggregates["rgvf-stop-gradient"].value == pytest.approx(2, rel=0.05)
     assert [claim.holds for claim in check(found)] == [True] * 7 + [False] * 2
 
 
@@ -109,40 +113,37 @@ def made_up(seeds):
 
 
 def test_one_seed_has_no_standard_error_and_no_interval(tmp_path):
-    curves = made_up(1)
-    found = STUDY.comparison.aggregate(STUDY.comparison.final_returns(curves))
-    header, *rows = STUDY.comparison.table(curves, found)
+    found = scores(made_up(1))
+    header, *rows = found.table()
     assert header[1:3] == ("Breakout", "Freeway")
     assert all(cell.endswith(" ± –") for row in rows for cell in row[1:3])
     assert {claim.holds for claim in check(found)} == {None}
-    for path in STUDY.comparison.draw(curves, found, tmp_path):
+    for path in found.draw(tmp_path):
         assert path.stat().st_size > 1000
 
 
 def test_ablations_have_a_figure_of_their_own(tmp_path, monkeypatch):
     drawn = {}
     monkeypatch.setattr(
-        "rgvf.studies.comparison.learning_panels",
+        "rgvf.studies.relative_scores.learning_panels",
         lambda paths, panels, *_: drawn.update({paths[0].name: [line.label for line in panels["Freeway"]]}) or paths,
     )
     curves = made_up(3)
-    found = STUDY.comparison.aggregate(STUDY.comparison.final_returns(curves))
-    figures = STUDY.comparison.draw(curves, found, tmp_path)
+    figures = scores(curves).draw(tmp_path)
     assert [path.name for path in figures] == ["curves.png", "ablations.png", "aggregate.png"]
     assert drawn["curves.png"] == [agent for agent in AGENTS if "rgvf-" not in agent.removesuffix("-stop-gradient")]
     ablations = ["rgvf-no-actions", "rgvf-shallow", "rgvf-discounted-sum"]
     assert drawn["ablations.png"] == ["a2c", *(f"{task}-stop-gradient" for task in ["rgvf", *ablations])]
     only = {name: each for name, each in curves.items() if name.endswith(".rgvf-stop-gradient")}
-    assert [path.name for path in STUDY.comparison.draw(only, {}, tmp_path)] == ["curves.png"]
+    assert [path.name for path in scores(only).draw(tmp_path)] == ["curves.png"]
 
 
 def test_a_game_in_which_a2c_never_scored_has_no_unit():
-    compared = STUDY.comparison
     curves = {f"{game}.{agent}": Curves([1], np.ones((2, 1))) for game in ("Breakout", "Freeway") for agent in AGENTS}
     curves["Freeway.a2c"] = Curves([1], np.zeros((2, 1)))
-    assert compared.final_returns(curves)["rgvf"].shape == (1, 2)
+    assert scores(curves).compared == ["Breakout"]
     curves["Breakout.a2c"] = curves["Freeway.a2c"]
-    assert compared.final_returns(curves) == {}
+    assert scores(curves).aggregates == {}
 
 
 def test_results_of_another_agent_are_not_used(tmp_path):
