@@ -139,7 +139,8 @@ def _question(task: str, network: QuestionNetwork, node: int) -> _Question:
     n_actions = max((len(way.actions) if way.kept_up is None else math.inf for way in ways), default=0)
     is_short = n_actions <= MAX_ACTIONS and len(features) <= MAX_FEATURES
     is_named = task == GivenQuestions.name and not name.replace(".", "").isdecimal()
-    title = _title(network, ways[0]) if is_unrolled and len(ways) == 1 and not is_named else name
+    has_words = is_unrolled and len(ways) == 1 and len(features) > 0
+    title = _title(network, ways[0]) if has_words and not is_named else name
     return _Question(Shown(task, node, title, features, is_conditional), kind, is_short)
 
 
@@ -148,11 +149,11 @@ def _title(network: QuestionNetwork, future: Future) -> str:
     actions = ["any" if action is None else action_name(action) for action in future.actions]
     if future.kept_up is not None:
         actions.append(f"always {action_name(future.kept_up)}")
-    terms = [*_single_steps(network, future), *_sums(network, future)]
-    if not actions and len(terms) == 1 and " of " in terms[0]:
-        kind, _, subject = terms[0].partition(" of ")
+    single_steps, sums = _single_steps(network, future), _sums(network, future)
+    if not actions and not single_steps and len(sums) == 1:
+        kind, subject = sums[0]
         return f"{subject}, {kind}"
-    words = " + ".join(_few(terms))
+    words = " + ".join(_few([*single_steps, *(f"{kind} of {subject}" for kind, subject in sums)]))
     return f"if {', '.join(_few(actions))}: {words}" if actions else words
 
 
@@ -179,18 +180,15 @@ def _single_steps(network: QuestionNetwork, future: Future) -> list[str]:
     return [f"{word} at step {step}" for word, step in zip(words, steps, strict=True)]
 
 
-def _sums(network: QuestionNetwork, future: Future) -> list[str]:
-    """What counts for ever."""
-    return [
-        _times(
-            term.weight * weight,
-            f"{'sum' if term.discount == 1 else 'discounted sum'} of {_feature(network, column)}"
-            + (f" from step {term.step}" if term.step > 1 else ""),
-        )
-        for term in sorted(future.terms, key=lambda term: term.step)
-        if term.discount
-        for column, weight in term.nodes
-    ]
+def _sums(network: QuestionNetwork, future: Future) -> list[tuple[str, str]]:
+    """What counts for ever: the kind of sum, and of what."""
+    found: list[tuple[str, str]] = []
+    for term in sorted((term for term in future.terms if term.discount), key=lambda term: term.step):
+        kind = "sum" if term.discount == 1 else "discounted sum"
+        since = f" from step {term.step}" if term.step > 1 else ""
+        for column, weight in term.nodes:
+            found.append((_times(term.weight * weight, kind), f"{_feature(network, column)}{since}"))
+    return found
 
 
 def _feature(network: QuestionNetwork, column: int) -> str:

@@ -105,15 +105,17 @@ def test_titles_are_short():
     ]
     assert titles(termination_prediction()) == ["constant, sum"]
     assert titles(multi_horizon_values([0.3])) == ["reward, discounted sum"]
+    assert titles(QuestionNetwork(["rate of fire"], ["next"], [("next", "rate of fire")])) == ["rate of fire"]
 
 
 def test_a_question_that_no_words_say_is_still_known_by_what_it_depends_on():
     """In a loop of several nodes, and where it asks about nothing."""
     edges = [("a", "b"), ("b", "c", 0.5), ("c", "a", 0.5), ("c", "reward"), ("none", "reward", 0.0), ("none", "b", 0.0)]
-    network = QuestionNetwork(["reward"], {"a": None, "b": None, "c": "left", "none": None}, edges, ["left"])
-    loop, nothing = shown({"rgvf": network}, ("a", "none"))
+    conditions = {"a": None, "b": None, "c": "left", "none": None, "idle": None}
+    network = QuestionNetwork(["reward"], conditions, [*edges, ("idle", "idle", 0.5)], ["left"])
+    loop, *nothing = shown({"rgvf": network}, ("a", "none", "idle"))
     assert loop == ("rgvf", 0, "a", ("reward",), True)
-    assert nothing == ("rgvf", 3, "none", (), False)
+    assert nothing == [("rgvf", 3, "none", (), False), ("rgvf", 4, "idle", (), False)]
 
 
 def test_predictions_can_be_named():
