@@ -58,9 +58,10 @@ class Preset:
 
     def settings_for(self, agent: AgentConfig, env: str) -> dict[str, Any]:
         """The settings for an agent in an environment."""
-        rate = self.rates.get(agent.label)
+        rate, suite = self.rates.get(agent.label), env.partition("/")[0]
         own = {} if rate is None else {"learning_rate": rate}
-        return {**self.settings, **self.by_suite.get(env.partition("/")[0], {}), **own}
+        memory = {"representation": "gru"} if suite in WITH_MEMORY else {}
+        return {**memory, **self.settings, **self.by_suite.get(suite, {}), **own}
 
 
 _LAB = {
@@ -71,6 +72,8 @@ _LAB = {
     "representation": "gru",
 }
 """The paper's settings for DeepMind Lab."""
+WITH_MEMORY = ("dmlab", "doom", "xminigrid", "craftax")
+"""Suites where one observation is not enough: agents have a memory there, whatever the preset."""
 FEATURE_SCALES = {"dmlab": 1.0, "doom": 1.0}
 """Length of the random vectors that are applied to image patches, by suite, where it is not the tasks' own."""
 _VECTORS = {"actors": 32, "steps": 10, "learning_rate": 2e-3, "clip_rewards": 0.0, "hidden": 128}
@@ -85,7 +88,6 @@ PRESETS: Mapping[str, Preset] = {
         "MinAtar as in its study, and the rooms of xminigrid",
         {"frames": 5_000_000, "hidden": 128, "clip_rewards": 0.0, "learning_rate": 4e-3},
         MINATAR_RATES,
-        by_suite={"xminigrid": {"representation": "gru"}},
     ),
     "craftax": Preset(
         "Craftax as in its study: sizes and learning rates of MinAtar, and a memory",
@@ -174,20 +176,16 @@ def preset(
     if wrong:
         raise ValueError(_no_setting(min(wrong), values, set.union(*names.values()), plain))
     run, own, critic = ({each: values[each] for each in mine & values.keys()} for mine in names.values())
-    given = [agent] if isinstance(agent, str | TaskSettings) else agent
-    tasks = [task for each in given for task in _tasks(each, env)]
+    tasks = [_scaled(task, env) for task in plain.auxiliary]
     return RunConfig(env, AgentConfig(tasks, actor_critic=ActorCriticSettings(**critic), **own), **run)
 
 
-def _tasks(given: str | TaskSettings, env: str) -> list[TaskSettings]:
-    """The settings of auxiliary tasks. Those given by name have the feature scale of the suite."""
-    scale, found = FEATURE_SCALES.get(env.partition("/")[0]), AgentConfig(given).auxiliary
-    if scale is None or not isinstance(given, str):
-        return list(found)
-    return [
-        dataclasses.replace(cast(Any, each), feature_scale=scale) if hasattr(each, "feature_scale") else each
-        for each in found
-    ]
+def _scaled(task: TaskSettings, env: str) -> TaskSettings:
+    """The same task, with the feature scale of the suite where it has none of its own."""
+    scale = FEATURE_SCALES.get(env.partition("/")[0])
+    if scale is None or getattr(task, "feature_scale", scale) is not None:
+        return task
+    return dataclasses.replace(cast(Any, task), feature_scale=scale)
 
 
 def _no_setting(name: str, values: Mapping[str, Any], known: set[str], agent: AgentConfig) -> str:

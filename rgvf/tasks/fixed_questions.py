@@ -66,16 +66,19 @@ class GivenQuestions(QuestionSettings):
 
     network: str = ""
     """The question network: a JSON file (in Python the text of one, or `GivenQuestions.of(network)`)."""
-    feature_scale: float = DEFAULT_SCALE
-    """Length of the random vectors of `random-patches`; those of `random-linear` have standard normal entries."""
+    feature_scale: float | None = None
+    """Length of the random vectors of `random-patches`; none: 8, or what the preset of the environment has.
+
+    Those of `random-linear` have standard normal entries.
+    """
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(self, "positive", positive, "feature_scale")
+        require(self, "positive", lambda x: x is None or positive(x), "feature_scale")
 
     @classmethod
     def of(
-        cls, network: QuestionNetwork, feature_scale: float = DEFAULT_SCALE, feature_rms: float | None = None
+        cls, network: QuestionNetwork, feature_scale: float | None = None, feature_rms: float | None = None
     ) -> GivenQuestions:
         """The task of answering this network."""
         return cls(network.to_json(), feature_scale, feature_rms=feature_rms)
@@ -97,4 +100,4 @@ class GivenQuestions(QuestionSettings):
 
     def make_features(self, network: QuestionNetwork, spec: EnvironmentSpec, seed: int) -> Feature:
         """The features that the network names."""
-        return make_features(network.features, spec, seed, self.feature_scale)
+        return make_features(network.features, spec, seed, self.feature_scale or DEFAULT_SCALE)

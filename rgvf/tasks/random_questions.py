@@ -38,8 +38,11 @@ class RandomQuestions(QuestionSettings):
     """Number of random features."""
     discount: float = 0.95
     """Discount of the sums in layer 0 of the question network."""
-    feature_scale: float = DEFAULT_SCALE
-    """Length of the random vectors of image patches; those of the whole observation have standard normal entries."""
+    feature_scale: float | None = None
+    """Length of the random vectors of image patches; none: 8, or what the preset of the environment has.
+
+    Those of the whole observation have standard normal entries.
+    """
     feature_kind: Literal["auto", "patches", "linear"] = "auto"
     """Random features of image patches, or of the whole observation; auto: patches for images."""
 
@@ -47,7 +50,7 @@ class RandomQuestions(QuestionSettings):
         super().__post_init__()
         require(self, f"between 1 and {MAX_SIZE:,}", lambda x: 1 <= x <= MAX_SIZE, "depth", "repeat", "features")
         require(self, "in [0, 1)", lambda x: 0 <= x < 1, "discount")
-        require(self, "positive", positive, "feature_scale")
+        require(self, "positive", lambda x: x is None or positive(x), "feature_scale")
 
     def make_network(self, spec: EnvironmentSpec, seed: int) -> QuestionNetwork:
         """A random network over the environment's actions."""
@@ -67,7 +70,7 @@ class RandomQuestions(QuestionSettings):
 
     def make_features(self, network: QuestionNetwork, spec: EnvironmentSpec, seed: int) -> Feature:
         """The random features of a seed."""
-        return make_features(network.features, spec, seed, self.feature_scale)
+        return make_features(network.features, spec, seed, self.feature_scale or DEFAULT_SCALE)
 
 
 @dataclass(frozen=True)

@@ -58,13 +58,22 @@ def test_deepmind_lab_is_as_published_and_doom_like_it():
     doom = rgvf.preset("doom/my_way_home", "rgvf+action-values+mhvp")
     assert (doom.agent, doom.actors, doom.steps) == (agent, config.actors, config.steps)
     given = rgvf.preset("doom/my_way_home", [rgvf.tasks.RandomQuestions(depth=3), "mhvp"])
-    assert given.agent.auxiliary[0] == rgvf.tasks.RandomQuestions(depth=3)  # settings that were given stay
+    assert given.agent.auxiliary[0] == rgvf.tasks.RandomQuestions(depth=3, feature_scale=1.0)
+    own = rgvf.preset("doom/my_way_home", rgvf.tasks.RandomQuestions(feature_scale=8.0))  # what is given stays
+    assert own.agent.auxiliary == (rgvf.tasks.RandomQuestions(feature_scale=8.0),)
     for tasks in ("rgvf", ["rgvf"], ("rgvf",)):
         assert rgvf.preset("doom/my_way_home", tasks).agent.auxiliary == agent.auxiliary[:1]
     by_words = by_command("--env", "doom/my-way-home", "--agent", "rgvf", "--rgvf.depth", "3")
     assert by_words.agent.auxiliary == (rgvf.tasks.RandomQuestions(depth=3, feature_scale=1.0),)
     assert by_words.env == "doom/my_way_home"
     assert rgvf.preset("doom/my_way_home", "a2c").agent.auxiliary == ()
+
+
+@pytest.mark.parametrize("name", ["paper", "fast", "doom"])
+@pytest.mark.parametrize("env", ["dmlab/explore_goal_locations_small", "doom/my_way_home"])
+def test_agents_that_see_in_three_dimensions_have_memory_by_every_preset(env, name):
+    assert rgvf.preset(env, "a2c", name=name).agent.representation == "gru"
+    assert rgvf.preset(env, "a2c", name=name, representation="auto").agent.representation == "auto"
 
 
 def test_fast_differs_from_paper_in_three_numbers():
