@@ -2,7 +2,7 @@
 
 Layer 0 has a discounted sum of every feature. In each deeper layer every action gets `repeat` nodes; a node asks for
 the sum of a random node of the layer above, its parent, and a random feature. Parents are drawn without replacement, so
-that no two nodes of a layer ask the same of the same action; where there are fewer than `repeat`, each is drawn once.
+that no two nodes of a layer ask the same of the same action: `repeat` cannot exceed the candidates, or is capped.
 In layer 1 a parent may be a feature itself, and then it is the node's only edge (the paper's text and figure; its
 pseudocode adds a second).
 """
@@ -27,6 +27,7 @@ def random_network(
     depth: int = 8,
     repeat: int = 16,
     seed: int | np.random.Generator,
+    cap_repeat: bool = False,
 ) -> QuestionNetwork:
     """Sample a question network; the defaults are the paper's for Atari.
 
@@ -35,17 +36,18 @@ def random_network(
         actions: names of the actions, or how many.
         discount: γ of the discounted sums in layer 0.
         depth: number of action-conditional layers.
-        repeat: nodes per action in each of them, or as many as there are candidates.
+        repeat: nodes per action in each of them.
         seed: the same seed gives the same network.
+        cap_repeat: where a layer has fewer candidates than `repeat` (layer 1 has 2 · n_f), use them all instead of
+            refusing.
 
     Returns:
-        A network of n_f + depth · repeat · |actions| predictions, fewer where `repeat` exceeds the candidates (in layer
-        1 there are 2 · n_f); node "l.i" is number i of layer l.
+        A network of n_f + depth · repeat · |actions| predictions; node "l.i" is number i of layer l.
     """
     feature_names, action_names = names_of("feature node", features, "f"), names_of("action", actions)
     _check(discount, depth, repeat, feature_names, action_names)
     sums = [(feature, discount) for feature in feature_names]
-    return _grown(sums, feature_names, feature_names, action_names, depth, repeat, seed)
+    return _grown(sums, feature_names, feature_names, action_names, depth, repeat, seed, cap_repeat)
 
 
 def action_values(
@@ -78,7 +80,7 @@ def action_values(
     for discount in discounts:
         _check(discount, depth, repeat, [feature], action_names)
     sums = [(feature, discount) for discount in discounts]
-    return _grown(sums, (), (feature,), action_names, depth, repeat, seed)
+    return _grown(sums, (), (feature,), action_names, depth, repeat, seed, cap_repeat=True)
 
 
 def _grown(
@@ -89,6 +91,7 @@ def _grown(
     depth: int,
     repeat: int,
     seed: int | np.random.Generator,
+    cap_repeat: bool,
 ) -> QuestionNetwork:
     """A network with a discounted sum for each (feature, discount) in layer 0, and random layers below it.
 
@@ -102,6 +105,11 @@ def _grown(
         edges += [(f"0.{k}", feature, 1.0), (f"0.{k}", f"0.{k}", discount)]
     candidates = [*candidates, *predictions]
     for layer in range(1, depth + 1):
+        if repeat > len(candidates) and not cap_repeat:
+            raise ValueError(
+                f"repeat {repeat} is too large: layer {layer} has only {len(candidates)} candidate parents to draw "
+                f"without replacement; use at most {len(candidates)}, or set cap_repeat"
+            )
         nodes: dict[str, int | None] = {}
         for action in range(len(actions)):
             for drawn in rng.choice(len(candidates), min(repeat, len(candidates)), replace=False):

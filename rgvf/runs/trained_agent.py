@@ -21,7 +21,7 @@ from rgvf.questions import QuestionNetwork
 from rgvf.runs.config import RunConfig
 from rgvf.runs.folder import RunError, RunFolder, check_identity
 from rgvf.spec import EnvironmentSpec
-from rgvf.trajectory import Past, Percept
+from rgvf.trajectory import NO_ACTION, Past, Percept
 
 
 class TrainedAgent:
@@ -117,7 +117,7 @@ class TrainedAgent:
         memory: Past,
         observation: Shaped[Any, "*games *observation"],
         *,
-        reward: float | Shaped[Any, "*games"] = 0.0,
+        reward: float | Shaped[Any, "*games"] | None = None,
         first: bool | Bool[Any, "*games"] = False,
         key: Key[Array, ""] | None = None,
     ) -> tuple[Past, int | Int[np.ndarray, "*games"]]:
@@ -126,7 +126,8 @@ class TrainedAgent:
         Args:
             memory: what `begin` or the last step gave. It remembers the last action, too.
             observation: of one game, or with a leading axis of all games.
-            reward: what the environment gave with it, neither scaled nor clipped.
+            reward: what the environment gave with it, neither scaled nor clipped. An agent with memory needs it, except
+                where an episode begins.
             first: an episode begins with it, so the memory starts anew. Not needed after `begin`.
             key: to draw the action with.
         """
@@ -139,7 +140,7 @@ class TrainedAgent:
         memory: Past,
         observation: Shaped[Any, "*games *observation"],
         *,
-        reward: float | Shaped[Any, "*games"] = 0.0,
+        reward: float | Shaped[Any, "*games"] | None = None,
         first: bool | Bool[Any, "*games"] = False,
     ) -> tuple[Past, dict[str, Any]]:
         """The same without an action: the next memory, and all that `predict` gives. Then `memory.acted(action)`."""
@@ -148,8 +149,11 @@ class TrainedAgent:
         n = games or (1,)
         if memory.last_action is not None and memory.last_action.shape != n:
             raise ValueError(f"the memory is of {len(memory.last_action)} games, the observations are of {n}")
-        scaled = self.config.rewards(np.asarray(reward, np.float32))
-        rewards, firsts = (jnp.array(np.broadcast_to(each, n)) for each in (scaled, np.asarray(first, bool)))
+        firsts = jnp.array(np.broadcast_to(np.asarray(first, bool), n))
+        if reward is None and memory.last_action is not None and ((memory.last_action != NO_ACTION) & ~firsts).any():
+            raise ValueError("this agent remembers rewards: pass reward=, what the environment gave for the last action")
+        scaled = self.config.rewards(np.asarray(0.0 if reward is None else reward, np.float32))
+        rewards = jnp.array(np.broadcast_to(scaled, n))
         percept = memory._replace(last_reward=rewards).percept(array if games else array[None], firsts)
         new, predicted = self._predict(self.agent, memory.memory, percept)
         return memory._replace(memory=new), predicted if games else jax.tree.map(lambda x: x[0], predicted)

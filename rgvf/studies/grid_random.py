@@ -25,7 +25,9 @@ def _random_questions(n: int) -> Questions:
         actions = config.room.actions
         repeat = len(feature.names)
         discount = config.question_discount
-        network = random_network(feature.names, actions, discount=discount, depth=DEPTH, repeat=repeat, seed=seed)
+        network = random_network(
+            feature.names, actions, discount=discount, depth=DEPTH, repeat=repeat, seed=seed, cap_repeat=True
+        )
         return network, feature
 
     return make

@@ -49,7 +49,7 @@ class Sample(NamedTuple):
     @property
     def questions(self) -> dict[str, Any]:
         """The settings of the random questions."""
-        return {self.name: self.value}
+        return {"cap_repeat": True, self.name: self.value}
 
 
 RANGES: Mapping[str, Range] = {

@@ -33,11 +33,13 @@ class RandomQuestions(QuestionSettings):
     depth: int = 8
     """Action-conditional layers of the question network."""
     repeat: int = 16
-    """Questions for each action in each layer, or as many as there are candidates in the layer above."""
+    """Questions for each action in each layer."""
     features: int = 16
     """Number of random features."""
     discount: float = 0.95
     """Discount of the sums in layer 0 of the question network."""
+    cap_repeat: bool = False
+    """Use all candidates where a layer has fewer than `repeat`, instead of an error."""
     feature_scale: float | None = None
     """Length of the random vectors of image patches; none: 8, or what the preset of the environment has.
 
@@ -63,6 +65,7 @@ class RandomQuestions(QuestionSettings):
             depth=self.depth,
             repeat=self.repeat,
             seed=seed,
+            cap_repeat=self.cap_repeat,
         )
 
     def _check_size(self, spec: EnvironmentSpec) -> None:

@@ -40,6 +40,7 @@ def folder(tmp_path_factory):
         ([*SMALL, "--frames", "0"], 2, "frames must be at least 1, not 0"),
         ([*SMALL, "--actors", "-2"], 2, "actors must be at least 1, not -2"),
         ([*SMALL, "--agent", "dqn"], 2, "there is no agent 'dqn'"),
+        ([*SMALL, "--rgvf.repeat", "100"], 2, "repeat 100 is too large: layer 1 has only 32"),
         (["--env", "gym/CartPole-v1", "--rgvf.repeat", "1e5"], 2, "1,600,016 predictions (layer 0 + depth · repeat ·"),
         (["--env", "gym/CartPole-v1", "--agent", "a2c", "--stop-gradient"], 2, "stop_gradient needs an auxiliary task"),
         ([], 2, "which environment? For example: rgvf train --env gym/CartPole-v1 ('rgvf environments' lists them"),

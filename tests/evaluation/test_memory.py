@@ -89,7 +89,7 @@ def test_one_game_and_several(agent):
     again, _ = agent.step(single, observations[0, 1], first=True)
     fresh, _ = agent.step(agent.begin(), observations[0, 1])
     np.testing.assert_allclose(again.memory, fresh.memory, atol=1e-6)
-    drawn = {agent.step(single, observations[0, 1], key=jax.random.key(i))[1] for i in range(30)}
+    drawn = {agent.step(single, observations[0, 1], reward=0.0, key=jax.random.key(i))[1] for i in range(30)}
     assert drawn == {0, 1}
 
 
@@ -102,6 +102,9 @@ def test_wrong_use_is_explained(agent):
         agent.step(agent.begin(2), observation)
     with pytest.raises(ValueError, match=r"must end in axes of \(3,\)"):
         agent.step(agent.begin(), np.zeros(4, np.float32))
+    memory, _ = agent.step(agent.begin(), observation)
+    with pytest.raises(ValueError, match="this agent remembers rewards: pass reward="):
+        agent.step(memory, observation)
 
 
 def test_an_agent_without_memory_can_be_used_the_same_way(tmp_path):

@@ -61,8 +61,10 @@ def test_everything_follows_from_the_seed():
     assert random_network(4, 3, depth=2, repeat=4, seed=5) != random_network(4, 3, depth=2, repeat=4, seed=6)
 
 
-def test_where_candidates_are_fewer_than_repeat_each_is_a_parent_once():
-    network = random_network(4, 3, depth=2, repeat=9, seed=0)
+def test_a_repeat_that_is_too_large_is_refused_or_capped():
+    with pytest.raises(ValueError, match="repeat 9 is too large: layer 1 has only 8"):
+        random_network(4, 3, depth=2, repeat=9, seed=0)
+    network = random_network(4, 3, depth=2, repeat=9, seed=0, cap_repeat=True)
     assert Counter(map(layer, network.predictions)) == {0: 4, 1: 8 * 3, 2: 9 * 3}
     parents = {source: target for source, target, _ in reversed(network.edges)}  # the first edge of each node
     for action in range(3):

@@ -65,7 +65,7 @@ def test_samples_of_hyperparameters_change_one_of_them():
         for name, sample in SAMPLED.items():
             run = ROBUSTNESS.run_config(TrialsConfig(), f"{game}.{name.replace('.', '-')}.{sample.number}")
             (questions,) = run.agent.auxiliary
-            expected = RandomQuestions(**{**usual, sample.name: sample.value})
+            expected = RandomQuestions(cap_repeat=True, **{**usual, sample.name: sample.value})
             assert questions == expected
             assert run.agent.stop_gradient
             assert run.agent.learning_rate == 7e-4
