@@ -135,7 +135,7 @@ def _plan(chosen: Study, options: _Options[Any], modules: tuple[str, ...]) -> No
             retry_failed=options.retry_failed,
             imports=modules,
         )
-    print_plan(plan, "" if options.variants else chosen.what(options.settings), options.machines)
+    print_plan(plan, "" if options.variants else chosen.what(options.settings), options.machines, chosen.not_planned)
 
 
 def _merge(arguments: list[str]) -> None:

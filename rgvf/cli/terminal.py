@@ -93,8 +93,8 @@ def bar(title: str) -> Iterator[Callable[[float], None]]:
         yield lambda fraction: progress.update(task, completed=fraction)
 
 
-def print_plan(plan: Plan, what: str, machines: int) -> None:
-    """What a study would take."""
+def print_plan(plan: Plan, what: str, machines: int, not_planned: str) -> None:
+    """What a study would take, and what that leaves out."""
     console = make_console()
     console.print(f"\n{what}" if what else "")
     done = f"; {plan.done:,} are done" if plan.done else ""
@@ -117,6 +117,8 @@ def print_plan(plan: Plan, what: str, machines: int) -> None:
     at_once = f"{plan.parallel} at once" if plan.parallel > 1 else "one at a time"
     console.print(f"\nHere ({at_once}, as measured): {show_hours(plan.hours())}")
     console.print(f"On {machines} machines like this: {show_hours(plan.hours(machines))}")
+    if not_planned:
+        console.print(not_planned)
 
 
 def show_hours(hours: float) -> str:

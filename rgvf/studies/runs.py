@@ -67,6 +67,8 @@ class RunsStudy(Study):
 
     unscored: float = 0.0
     """What counts as the return before a seed's first game has ended."""
+    not_planned: str = ""
+    """What takes time and is not in a plan's measurement, as a sentence."""
 
     @abstractmethod
     def run_config(self, config: Any, variant: str) -> RunConfig:

@@ -7,6 +7,7 @@ import pytest
 
 import rgvf
 from rgvf.analysis import DMLAB_SCORES
+from rgvf.cli.terminal import print_plan
 from rgvf.environments import DMLAB_LEVELS, DOOM_SCENARIOS
 from rgvf.studies import find_study
 from rgvf.studies.dmlab_12 import STUDY as LAB
@@ -44,10 +45,12 @@ def lab_score(level, value):
 
 
 @pytest.mark.parametrize(("study", "count", "frames"), [(LAB, 12 * 7 * 5, 200_000_000), (DOOM, 2 * 4 * 5, 10_000_000)])
-def test_the_plan_of_a_full_study(study, count, frames, tmp_path):
+def test_the_plan_of_a_full_study(study, count, frames, tmp_path, capsys):
     assert find_study(study.name) is study
     plan = make_plan(study, study.full, tmp_path / "new", seconds=0)
     assert (plan.agents, plan.frames) == (count, count * frames)
+    print_plan(plan, "", 2, study.not_planned)
+    assert ("Not counted: maps" in capsys.readouterr().out) == (study is LAB)
 
 
 @pytest.mark.parametrize("agent", [*LAB.agents, *LAB.more_agents])
