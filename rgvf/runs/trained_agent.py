@@ -152,7 +152,7 @@ class TrainedAgent:
         firsts = jnp.array(np.broadcast_to(np.asarray(first, bool), n))
         if reward is None and memory.last_action is not None and ((memory.last_action != NO_ACTION) & ~firsts).any():
             raise ValueError(
-                "this agent remembers rewards: pass reward=, what the environment gave for the last action"
+                "this agent remembers rewards: pass reward=, what the environment gave for its action"
             )
         scaled = self.config.rewards(np.asarray(0.0 if reward is None else reward, np.float32))
         rewards = jnp.array(np.broadcast_to(scaled, n))

@@ -52,8 +52,8 @@ class Lab12Study(TrialsStudy):
     games = DMLAB_LEVELS
     agents = (BASELINE, *(f"{task}{mode}" for task in (OURS, *RIVALS) for mode in (STOPPED, "")))
     not_planned = (
-        "Not counted: maps, which are compiled when episodes begin, in 6 to 20 s each, unless an earlier run with the same "
-        "seed has kept them. The first agent of each seed may take several times as long."
+        "Not counted: maps, which are compiled when episodes begin, in 6 to 20 s each, unless an earlier run with the "
+        "same seed has kept them. The first agent of each seed may take several times as long."
     )
     more_agents = tuple(f"rgvf+action-values{mode}" for mode in (STOPPED, ""))
 
