@@ -151,9 +151,7 @@ class TrainedAgent:
             raise ValueError(f"the memory is of {len(memory.last_action)} games, the observations are of {n}")
         firsts = jnp.array(np.broadcast_to(np.asarray(first, bool), n))
         if reward is None and memory.last_action is not None and ((memory.last_action != NO_ACTION) & ~firsts).any():
-            raise ValueError(
-                "this agent remembers rewards: pass reward=, what the environment gave for its action"
-            )
+            raise ValueError("this agent remembers rewards: pass reward=, what the environment gave for its action")
         scaled = self.config.rewards(np.asarray(0.0 if reward is None else reward, np.float32))
         rewards = jnp.array(np.broadcast_to(scaled, n))
         percept = memory._replace(last_reward=rewards).percept(array if games else array[None], firsts)
