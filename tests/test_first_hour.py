@@ -36,7 +36,7 @@ def test_a_missing_package_is_named_with_the_extra_that_installs_it(env, package
 
 @pytest.mark.unchecked_types
 def test_a_name_is_no_configuration():
-    with pytest.raises(ValueError, match=r"rgvf.train\(rgvf.RunConfig\('gym/CartPole-v1'"):
+    with pytest.raises(ValueError, match=r"rgvf.train\(rgvf.preset\('gym/CartPole-v1'"):
         rgvf.train(cast(Any, "gym/CartPole-v1"))
 
 
