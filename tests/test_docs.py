@@ -161,12 +161,19 @@ def test_page(page, run_page):
 @pytest.mark.medium
 @pytest.mark.loose_promotion
 @pytest.mark.unchecked_types
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in (*PYTHON_ONLY, "extending/task.md")])
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.slow] * page.startswith("extending/"))
+        for page in PAGES
+        if page not in (*PYTHON_ONLY, "extending/task.md")
+    ],
+)
 def test_page_that_trains(page, run_page):
     run_page(page)
 
 
-@pytest.mark.medium
+@pytest.mark.slow
 def test_the_page_on_new_tasks(folder, run_page):
     run_page("extending/task.md")
     lines = (folder / "runs/inverse-dynamics/metrics.jsonl").read_text().splitlines()
@@ -188,7 +195,7 @@ def test_the_page_on_new_tasks(folder, run_page):
 NOTEBOOKS = sorted(DOCS.glob("*.ipynb"))
 
 
-@pytest.mark.medium
+@pytest.mark.slow
 @pytest.mark.loose_promotion
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
 def test_notebook(path, folder):

@@ -32,6 +32,7 @@ def test_every_agent_learns_from_every_kind_of_observation(spec, kind):
     assert any(jax.tree.leaves(moved[REPRESENTATION]))
 
 
+@pytest.mark.slow
 def test_one_shared_pass_equals_two_on_atari():
     """With stop-gradient, one fused update equals the main task's and then the answers', on the paper's network."""
     learner = learner_of(AgentConfig(stop_gradient=True), ATARI)

@@ -69,7 +69,7 @@ def variables():
     return {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
-@pytest.mark.medium
+@pytest.mark.slow
 def test_a_run_with_modules_of_the_user_needs_them_imported(tmp_path):
     (tmp_path / "mine.py").write_text(MODULE)
     made = rgvf_in(tmp_path, "train", "--import", "mine", "--env", "gym/Mine/Pole-v0", *TINY, "--out", "run")

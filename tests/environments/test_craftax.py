@@ -83,6 +83,7 @@ def test_rewards_are_achievements_and_health(played):
     np.testing.assert_allclose(np.asarray(step.reward)[1:], expected, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_ten_thousand_steps_truncate_and_death_is_for_good():
     game = Craftax("Classic-Symbolic")
     step = jax.jit(game.step)

@@ -49,7 +49,7 @@ def test_played_out_answers_are_the_exact_ones(tmp_path):
     np.testing.assert_allclose(found, answers, atol=0.06)
 
 
-@pytest.mark.parametrize("representation", ["auto", "gru"])
+@pytest.mark.parametrize("representation", ["auto", pytest.param("gru", marks=pytest.mark.slow)])
 def test_on_the_host_they_are_those_of_a_game_that_is_restored_by_hand(tmp_path, representation):
     questions = AgentConfig(RandomQuestions(depth=2, repeat=2), hidden=8, representation=representation)
     config = RunConfig("gym/rgvf/Catch-v0", questions, frames=40, actors=2, steps=5, processes=1)

@@ -115,7 +115,7 @@ def test_experience_is_that_of_single_games_stepped_one_by_one(env, seeds, segme
     assert any(got.first[1:].any() for got in seen), "no episode ended, so nothing was shown about ends"
 
 
-@pytest.mark.parametrize("axis", [ListedSeeds, StackedSeeds])
+@pytest.mark.parametrize("axis", [ListedSeeds, pytest.param(StackedSeeds, marks=pytest.mark.slow)])
 def test_one_seed_of_several_learns_what_it_learns_alone(axis):
     together = config("gym/CartPole-v1", seeds=3)
     alone = config("gym/CartPole-v1", seeds=1, seed=2)

@@ -126,6 +126,7 @@ def test_runs_together_stop_and_resume_as_they_would_alone(stacked, tmp_path):
         assert {name: a.shape for name, a in arrays.items()} == {name: a.shape for name, a in expected.items()}
 
 
+@pytest.mark.slow
 def test_on_a_cpu_runs_follow_each_other_bit_by_bit(tmp_path):
     runs = {tmp_path / str(i): run_of(agent) for i, agent in enumerate(AGENTS[:2])}
     reports = []

@@ -63,7 +63,7 @@ def test_a_segment_starts_from_the_memory_that_acting_left():
     assert np.abs(rewards).max() == 0.5  # as learned from
 
 
-@pytest.mark.parametrize("config", [CUE, CATCH], ids=["device loop", "host loop"])
+@pytest.mark.parametrize("config", [CUE, pytest.param(CATCH, marks=pytest.mark.slow)], ids=["device loop", "host loop"])
 @pytest.mark.parametrize("axis", [ListedSeeds, StackedSeeds])
 def test_a_seed_among_several_is_what_it_is_alone(monkeypatch, config, axis):
     found = []

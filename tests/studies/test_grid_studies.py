@@ -110,7 +110,7 @@ def test_the_reported_error_is_that_of_the_reported_values(touch_twice):
     assert not np.array_equal(learned[0], learned[1])
 
 
-@pytest.mark.medium
+@pytest.mark.slow
 def test_more_seeds_do_not_change_the_first_ones(touch_twice, tmp_path):
     whole, *_ = touch_twice
     study = find_study("grid-touch")

@@ -31,7 +31,7 @@ def test_what_is_run():
     assert not configs["Asterix.curl"].agent.stop_gradient
 
 
-@pytest.mark.medium
+@pytest.mark.slow
 def test_an_interrupted_variant_is_resumed_from_its_checkpoint(tmp_path):
     whole = run_study(STUDY, TINY, tmp_path / "whole", ("Breakout.a2c", "Break*.rgvf-stop*"))
     stops = iter([False, False, True])
