@@ -9,6 +9,7 @@ from jaxtyping import Array, Float, Int, Key
 
 from rgvf.agents.config import MAIN
 from rgvf.agents.learner import REPRESENTATION, Agent
+from rgvf.networks import has_memory
 from rgvf.tasks import QuestionArrays
 from rgvf.trajectory import Memory, Percept
 
@@ -20,11 +21,17 @@ def predict(agent: Agent, memory: Memory, percept: Percept) -> tuple[Memory, dic
     has the memory `()`, and percepts with any leading axes; of a percept it looks at the observation only. One with
     memory takes a step of B environments side by side:
 
-        past = Past.new(agent.modules[REPRESENTATION].initial_memory(B), B)
-        memory, predicted = predict(agent, past.memory, past.percept(observation, first))
-        past = past.after(memory, action, reward)  # as learned from: scaled and clipped as in training
+        past = trained.begin(B)
+        memory, predicted = predict(trained.agent, past.memory, past.percept(observation, first))
+        past = past.after(memory, action, trained.config.rewards(reward))  # scaled and clipped as in training
     """
-    memory, state = agent.modules[REPRESENTATION].step(memory, percept)
+    if not isinstance(agent, Agent):
+        raise TypeError(f"predict needs the parameters of an agent, not a {type(agent).__name__}: pass its `agent`")
+    representation = agent.modules[REPRESENTATION]
+    if has_memory(representation) and (percept.last_action is None or not jax.tree.leaves(memory)):
+        how = "past = trained.begin(B), predict(agent, past.memory, past.percept(observation, first))"
+        raise ValueError(f"this agent has memory, so it needs its past: {how}")
+    memory, state = representation.step(memory, percept)
     logits, value = agent.modules[MAIN](state)
     with_questions = [task for task, carried in agent.task_states.items() if isinstance(carried, QuestionArrays)]
     answers = {task: agent.modules[task](state) for task in with_questions}

@@ -61,10 +61,14 @@ def check_environment(environment: Any) -> None:
         raise ValueError(f"pass an environment object, {environment.__name__}(…), not the class {environment.__name__}")
     for name in ("actions", "observation_shape", "reset", "step"):
         if not hasattr(environment, name):
-            raise ValueError(f"an environment needs `{name}`, and {type(environment).__name__} has none")
+            hint = "; a Gymnasium environment is named gym/ID" if hasattr(environment, "action_space") else ""
+            raise ValueError(f"an environment needs `{name}`, and {type(environment).__name__} has none{hint}")
     key, action = jax.random.key(0), jax.ShapeDtypeStruct((), jnp.int32)
     state, first = jax.eval_shape(environment.reset, key)
-    _, step = jax.eval_shape(environment.step, state, action, key)
+    given = jax.eval_shape(environment.step, state, action, key)
+    if not (isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Step)):
+        raise ValueError("`step` must give the next state and a rgvf.environments.Step")
+    step = given[1]
     for name, shown in (("reset", first), ("step", step.observation)):
         if tuple(shown.shape) != tuple(environment.observation_shape):
             expected = f"`observation_shape` says {tuple(environment.observation_shape)}"

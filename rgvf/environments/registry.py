@@ -184,7 +184,8 @@ def find_environment(name: str, given: Environment | None = None, **options: Any
         check_environment(given)
         return given
     if suite == GIVEN:
-        raise ValueError(f"{name} is known only to the program that made it: pass it as `environment`")
+        how = "pass it as `environment`, in Python: no command can make it"
+        raise ValueError(f"{name} is known only to the program that made it: {how}")
     return _make(name, (rest,), options) if SUITES[suite].in_jax else None
 
 

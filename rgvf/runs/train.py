@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -53,6 +54,7 @@ def resume(
     out: str | Path,
     config: RunConfig | None = None,
     *,
+    frames: int | None = None,
     progress: bool | RunListener = True,
     should_stop: ShouldStop | None = None,
     environment: Environment | None = None,
@@ -62,6 +64,7 @@ def resume(
     Args:
         out: the run's folder.
         config: the run's own by default; another one may only have more frames, and other settings in `MAY_CHANGE`.
+        frames: train for so many in all, more than the run was made for.
         progress: as for `train`.
         should_stop: as for `train`.
         environment: as for `train`.
@@ -72,6 +75,7 @@ def resume(
     """
     out = Path(out)
     config = RunFolder.open(out)[1] if config is None else config
+    config = config if frames is None else dataclasses.replace(config, frames=frames)
     with _opened({out: config}, [out], progress, should_stop, environment) as opened:
         advance(*opened)
     return load(out, environment=environment)

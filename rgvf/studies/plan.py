@@ -106,6 +106,8 @@ def make_plan(
         kinds = {study.kind(config, variant) for variant in members}
         by_kind.setdefault(batch if len(kinds) > 1 else kinds.pop(), []).append(members)
     largest = {kind: max(batches, key=agents) for kind, batches in by_kind.items()}
+    if seconds:
+        study.check_ready(config, left)
     rates = _measure(study, config, largest, parallel, listener, seconds, imports) if seconds and left else {}
     plan = [
         Kind(kind, len(batches), n := sum(map(agents, batches)), n * config.length, rates.get(kind, 0.0))

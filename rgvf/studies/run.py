@@ -45,7 +45,7 @@ def run_study(
         imports: modules that each process imports first.
 
     Raises:
-        ValueError: an unknown variant.
+        ValueError: an unknown variant, or what the environments need is not installed.
         FolderError: `out` cannot be used.
     """
     folder, names = open_study(study, config, out, variants)
@@ -53,6 +53,7 @@ def run_study(
     if results:
         listener.found(list(results))
     wanted = [name for name in names if name not in results]
+    study.check_ready(config, wanted)
     n = study.default_parallel(config) if parallel is None else parallel
     if n:
         run_in_processes(study, config, wanted, folder, listener, n, retry_failed, imports)

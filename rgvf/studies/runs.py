@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from rgvf.agents import AgentConfig
-from rgvf.environments import RULES, find_environment
+from rgvf.environments import RULES, find_environment, find_spec
 from rgvf.loops import stacking_is_faster
 from rgvf.runs import RunConfig, RunError, RunFolder, train_together
 from rgvf.settings import require
@@ -77,6 +77,12 @@ class RunsStudy(Study):
     def batch(self, variant: str) -> str:
         """The name of the batch that a variant belongs to, by default the game. Its runs share an environment."""
         return variant.partition(".")[0]
+
+    def check_ready(self, config: Any, variants: Sequence[str]) -> None:
+        """ValueError where what a suite of environments needs is not installed: one environment of each is made."""
+        names = [self.run_config(config, variant).env for variant in variants]
+        for env in {name.partition("/")[0]: name for name in names}.values():
+            find_spec(env)
 
     def batches(self, variants: Sequence[str]) -> Iterable[tuple[str, Sequence[str]]]:
         """All of a batch in one compiled program on a GPU; on a CPU one variant after another."""

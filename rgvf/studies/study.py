@@ -82,6 +82,10 @@ class Study(ABC):
         given = set(names)
         return [name for name in self.variants if name in given]
 
+    def check_ready(self, config: Any, variants: Sequence[str]) -> None:
+        """ValueError where none of these variants could be run here. By default all can."""
+        del config, variants
+
     def default_parallel(self, config: Any) -> int:
         """How many batches to run at once, each in a process of its own; 0: one after another in this process."""
         del config

@@ -1,6 +1,5 @@
 """DeepMind Lab, by a stand-in for its module; the last test runs the real one where it is installed."""
 
-import dataclasses
 import importlib.util
 import itertools
 import os
@@ -304,7 +303,7 @@ SMALL: dict[str, Any] = dict(
 def test_a_run_is_resumed_with_everything_but_its_episodes(lab, tmp_path, monkeypatch, capfd):
     config = rgvf.preset(MAZE, TINY, **SMALL)
     agent = rgvf.train(config, tmp_path / "run", progress=False)
-    more = rgvf.resume(tmp_path / "run", dataclasses.replace(config, frames=1600), progress=False)
+    more = rgvf.resume(tmp_path / "run", frames=1600, progress=False)
     assert (agent.frames, more.frames) == (800, 1600)
     leaves = [jax.tree.leaves(each.agent.modules) for each in (agent, rgvf.load(tmp_path / "run", checkpoint=800))]
     for before, after in zip(*leaves, strict=True):
@@ -359,7 +358,7 @@ def test_the_real_engine(name, cache):
 def test_a_run_with_the_real_engine(cache, tmp_path):
     config = rgvf.preset(MAZE, TINY, **SMALL)
     rgvf.train(config, tmp_path / "run", progress=False)
-    agent = rgvf.resume(tmp_path / "run", dataclasses.replace(config, frames=1600), progress=False)
+    agent = rgvf.resume(tmp_path / "run", frames=1600, progress=False)
     assert agent.frames == 1600
     assert len(rgvf.evaluate(agent, games=1)) == 1
     assert len(rgvf.evaluation.record(agent, steps=3).screens) == 3

@@ -1,6 +1,7 @@
 """A trained agent with memory: step by step, in whole games, and in a recording."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -10,6 +11,7 @@ from rgvf.evaluation import evaluate, record
 from rgvf.loops import start
 from rgvf.runs import RunConfig, TrainedAgent, load, train
 from rgvf.tasks import RandomQuestions, View
+from rgvf.trajectory import Percept
 from tests.helpers import loop_of
 
 pytestmark = pytest.mark.medium
@@ -93,6 +95,7 @@ def test_one_game_and_several(agent):
     assert drawn == {0, 1}
 
 
+@pytest.mark.unchecked_types
 def test_wrong_use_is_explained(agent):
     observation = np.zeros(3, np.float32)
     for method in (agent.predict, agent.act, agent.represent, agent.answer):
@@ -105,6 +108,11 @@ def test_wrong_use_is_explained(agent):
     memory, _ = agent.step(agent.begin(), observation)
     with pytest.raises(ValueError, match="this agent remembers rewards: pass reward="):
         agent.step(memory, observation)
+    alone = Percept(jnp.zeros((1, 3)), jnp.ones(1, bool))
+    with pytest.raises(ValueError, match=r"this agent has memory, so it needs its past: past = trained.begin\(B\)"):
+        predict(agent.agent, (), alone)
+    with pytest.raises(TypeError, match="not a TrainedAgent: pass its `agent`"):
+        predict(agent, (), alone)
 
 
 def test_an_agent_without_memory_can_be_used_the_same_way(tmp_path):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -140,6 +141,19 @@ class Count:
         return state + 1, Step((state + 1)[None], jnp.float32(1), jnp.bool_(False), jnp.bool_(False))
 
 
+class LikeGymnasium:
+    """Its `step` gives what Gymnasium's does."""
+
+    observation_shape = (1,)
+    actions = ("go", "stay")
+
+    def reset(self, key):
+        return jnp.float32(0), jnp.zeros(1)
+
+    def step(self, state, action, key):
+        return jnp.zeros(1), 0.0, False, False
+
+
 def test_an_environment_can_be_passed(tmp_path):
     config = rgvf.preset(Count(), "a2c", hidden=8, frames=40, actors=4, steps=5)
     assert (config.env, config.clip_rewards) == ("own/Count", 0)  # the preset for vectors
@@ -157,6 +171,8 @@ def test_an_environment_can_be_passed(tmp_path):
     [
         ("minatar/Breakout", Count(), "is named own/NAME, not minatar/Breakout"),
         ("own/Count", object(), "an environment needs `actions`, and object has none"),
+        ("own/Count", gymnasium.make("CartPole-v1"), "TimeLimit has none; a Gymnasium environment is named gym/ID"),
+        ("own/Count", LikeGymnasium(), "`step` must give the next state and a rgvf.environments.Step"),
         ("own/Count", Count, r"pass an environment object, Count\(…\), not the class Count"),
         (
             "own/Count",

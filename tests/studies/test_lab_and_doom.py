@@ -1,5 +1,6 @@
 """The studies of DeepMind Lab and ViZDoom: what they train, and what they conclude from made-up curves."""
 
+import importlib.util
 import json
 
 import numpy as np
@@ -9,7 +10,7 @@ import rgvf
 from rgvf.analysis import DMLAB_SCORES
 from rgvf.cli.terminal import print_plan
 from rgvf.environments import DMLAB_LEVELS, DOOM_SCENARIOS
-from rgvf.studies import find_study
+from rgvf.studies import find_study, run_study
 from rgvf.studies.dmlab_12 import STUDY as LAB
 from rgvf.studies.dmlab_12 import LabConfig, check, table
 from rgvf.studies.doom import STUDY as DOOM
@@ -51,6 +52,14 @@ def test_the_plan_of_a_full_study(study, count, frames, tmp_path, capsys):
     assert (plan.agents, plan.frames) == (count, count * frames)
     print_plan(plan, "", 2, study.not_planned)
     assert ("Not counted: maps" in capsys.readouterr().out) == (study is LAB)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("deepmind_lab") is not None, reason="DeepMind Lab is installed")
+def test_without_the_module_no_trial_is_started(tmp_path):
+    for start in (run_study, make_plan):
+        with pytest.raises(ValueError, match=r"deepmind_lab, which is not installed"):
+            start(LAB, LabConfig(seeds=1), tmp_path / "study")
+    assert not list(tmp_path.rglob("failed"))
 
 
 @pytest.mark.parametrize("agent", [*LAB.agents, *LAB.more_agents])
