@@ -102,6 +102,9 @@ def print_plan(plan: Plan, what: str, machines: int, not_planned: str) -> None:
     console.print(f"To train: {plan.agents:,} agents, {plan.frames:,} frames in all{done}{failed}.")
     if not plan.kinds:
         return
+    if plan.cannot:
+        console.print(f"How long it takes cannot be measured here: {plan.cannot}.")
+        return
     console.print()
     rows = [
         (

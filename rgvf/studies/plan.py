@@ -46,6 +46,8 @@ class Plan(NamedTuple):
     """Agents that are trained already."""
     failed: int = 0
     """Agents that have failed before, and will not be trained."""
+    cannot: str = ""
+    """Why nothing could be measured here, if so."""
 
     @property
     def agents(self) -> int:
@@ -106,14 +108,19 @@ def make_plan(
         kinds = {study.kind(config, variant) for variant in members}
         by_kind.setdefault(batch if len(kinds) > 1 else kinds.pop(), []).append(members)
     largest = {kind: max(batches, key=agents) for kind, batches in by_kind.items()}
-    if seconds:
-        study.check_ready(config, left)
-    rates = _measure(study, config, largest, parallel, listener, seconds, imports) if seconds and left else {}
+    rates, cannot = {}, ""
+    if seconds and left:
+        try:
+            study.check_ready(config, left)
+        except ValueError as error:
+            cannot = str(error)
+        else:
+            rates = _measure(study, config, largest, parallel, listener, seconds, imports)
     plan = [
         Kind(kind, len(batches), n := sum(map(agents, batches)), n * config.length, rates.get(kind, 0.0))
         for kind, batches in by_kind.items()
     ]
-    return Plan(plan, parallel, agents([name for name in names if name in finished]), agents(failed))
+    return Plan(plan, parallel, agents([name for name in names if name in finished]), agents(failed), cannot)
 
 
 def _measure(

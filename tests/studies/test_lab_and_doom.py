@@ -55,11 +55,13 @@ def test_the_plan_of_a_full_study(study, count, frames, tmp_path, capsys):
 
 
 @pytest.mark.skipif(importlib.util.find_spec("deepmind_lab") is not None, reason="DeepMind Lab is installed")
-def test_without_the_module_no_trial_is_started(tmp_path):
-    for start in (run_study, make_plan):
-        with pytest.raises(ValueError, match=r"deepmind_lab, which is not installed"):
-            start(LAB, LabConfig(seeds=1), tmp_path / "study")
+def test_without_the_module_no_trial_is_started(tmp_path, capsys):
+    with pytest.raises(ValueError, match=r"deepmind_lab, which is not installed"):
+        run_study(LAB, LabConfig(seeds=1), tmp_path / "study")
     assert not list(tmp_path.rglob("failed"))
+    print_plan(make_plan(LAB, LAB.full, tmp_path / "new"), LAB.what(LAB.full), 2, LAB.not_planned)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "To train: 420 agents, 84,000,000,000 frames in all. How long it takes cannot be measured here" in said
 
 
 @pytest.mark.parametrize("agent", [*LAB.agents, *LAB.more_agents])
