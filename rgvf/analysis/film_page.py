@@ -33,6 +33,8 @@ CURVES_FROM = 0.475
 MARGIN = 6
 """Pixels that stay free beside a text."""
 SMALLEST_FONT = 7.0
+LONGEST_LINE = 14
+"""Characters of an action's name below the policy."""
 PAST = 0.7
 """The part of them that is before now."""
 
@@ -91,7 +93,7 @@ class _Page:
         _fit(figure.text(0.02, 0.955, film.title, fontsize=11, weight="bold", color=_DARK), CURVES_FROM * SIZE[0])
         self._step = figure.text(0.02, 0.905, "", fontsize=11, color=_DARK)
         self._draw_screen(figure)
-        self._draw_policy(figure.add_axes((0.02, 0.085, 0.385, 0.11)))
+        self._draw_policy(figure)
         self._draw_curves(figure)
         self._moving.append((figure, self._step))
         for _, artist in self._moving:
@@ -122,14 +124,16 @@ class _Page:
                     edge = Rectangle(*place, fill=False, edgecolor=colour, linewidth=thick)
                     self._moving.append((axes, axes.add_patch(edge)))
 
-    def _draw_policy(self, axes: Axes) -> None:
+    def _draw_policy(self, figure: Figure) -> None:
         film = self._film
         n = len(film.actions)
+        upright = max(map(len, film.actions)) * n > 48
+        axes = figure.add_axes((0.02, 0.135, 0.385, 0.075) if upright else (0.02, 0.085, 0.385, 0.11))
         axes.set(ylim=(0, 1), xlim=(-0.6, n - 0.4), yticks=[])
         axes.spines[["top", "right", "left"]].set_visible(False)
         axes.set_title("policy, and the action taken", fontsize=8.5, loc="left", color=_DARK, pad=3)
-        axes.set_xticks(range(n), film.actions, fontsize=8)
-        if max(map(len, film.actions)) * n > 48:
+        axes.set_xticks(range(n), map(_short, film.actions) if upright else film.actions, fontsize=8)
+        if upright:
             axes.tick_params(axis="x", rotation=90, labelsize=5.5, pad=1)
         axes.tick_params(axis="x", length=0)
         self._bars = list(axes.bar(range(n), film.policy[0], width=0.7))
@@ -219,3 +223,9 @@ def _limits(curve: Curve) -> tuple[float, float]:
     low, high = (values.min(), values.max()) if len(values) else (0.0, 1.0)
     margin = 0.06 * (high - low) or 0.5
     return float(low - margin), float(high + margin)
+
+
+def _short(action: str) -> str:
+    """A name in lines that fit below the policy."""
+    lines = action.replace("+", "+\n").split("\n")
+    return "\n".join(line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…" for line in lines)

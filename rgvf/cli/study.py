@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -25,6 +26,12 @@ usage: rgvf study NAME [options]       run a study, draw its figures, check its 
        --import MODULE, before all else, imports a module of yours that adds studies
 
 The studies:"""
+
+MERGE_USAGE = """\
+usage: rgvf study merge OUT FOLDER …
+
+Copy the finished results of a study from each FOLDER to OUT, and draw the figures and check the claims of all of them.
+What OUT has already is kept, so a folder can be merged again when it has more."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +131,7 @@ def _plan(chosen: Study, options: _Options[Any], modules: tuple[str, ...]) -> No
 
     if not isinstance(chosen, RunsStudy):
         raise CommandError(f"{chosen.name} takes minutes, so it has no plan; run it.")
+    print("Measuring how fast each kind of agent is …", file=sys.stderr)
     with StudyProgress() as progress:
         plan = make_plan(
             chosen,
@@ -144,8 +152,11 @@ def _merge(arguments: list[str]) -> None:
     from rgvf.studies import conclude_study, find_study, open_study
     from rgvf.studies.merge import merge, read_settings
 
+    if {"-h", "--help"} & set(arguments):
+        print(MERGE_USAGE)
+        return
     if len(arguments) < 2 or any(word.startswith("-") for word in arguments):
-        raise CommandError("usage: rgvf study merge OUT FOLDER …")
+        raise CommandError("which folders? rgvf study merge OUT FOLDER …")
     out, *folders = map(Path, arguments)
     with command_errors():
         chosen = find_study(read_settings(folders[0])[0])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -23,6 +23,7 @@ from jaxtyping import Array, Int, Key, Shaped
 from numpy.typing import NDArray
 
 from rgvf.environments.environment import Step
+from rgvf.environments.flat_copy import flat_copy, is_flat
 from rgvf.environments.game_names import find_craftax
 from rgvf.environments.libraries import ModuleProxy, as_arrays, loose_promotion, private_copy
 
@@ -36,12 +37,14 @@ class Craftax:
 
     Args:
         name: one of `CRAFTAX_VIEWS`.
+        flat: compute the same in fewer and larger kernels, which takes longer to compile; none: on a GPU.
     """
 
     costly_reset = True
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, flat: bool | None = None) -> None:
         self.name = find_craftax(name)
+        self._rules = _Rules.of(is_flat(flat))
         self.actions: tuple[str, ...] = tuple(action.name.lower().replace("_", "-") for action in Action)
         self._game: Any = CraftaxClassicSymbolicEnvNoAutoReset()
         self._params = self._game.default_params
@@ -53,14 +56,15 @@ class Craftax:
     def reset(self, key: Key[Array, ""]) -> tuple[Any, Shaped[Array, "*observation"]]:
         """A new landscape."""
         with loose_promotion():
-            state = as_arrays(_generator()(key, self._params, self._game.static_env_params))
+            state = as_arrays(self._rules.landscape(key, self._params, self._game.static_env_params))
             return state, self._observe(state)
 
     def step(self, state: Any, action: Int[Array, ""], key: Key[Array, ""]) -> tuple[Any, Step]:
         """One step; where the game is over only because of the time, the episode is truncated."""
         with loose_promotion():
-            _, state, reward, over, _ = self._game.step_env(key, state, action, self._params)
+            state, reward = self._rules.step(key, state, action, self._params, self._game.static_env_params)
             state = as_arrays(state)
+            over = self._game.is_terminal(state, self._params)
             terminal = self._game.is_terminal(state.replace(timestep=0), self._params)
             return state, Step(self._observe(state), reward.astype(jnp.float32), terminal, over & ~terminal)
 
@@ -72,21 +76,32 @@ class Craftax:
     def _observe(self, state: Any) -> Shaped[Array, "*observation"]:
         if self._draw is not None:
             return self._draw(state)
-        return self._game.get_obs(state).astype(jnp.float32)
+        return self._rules.observe(state).astype(jnp.float32)
 
 
-@cache
-def _generator() -> Callable[[Key[Array, ""], Any, Any], Any]:
-    """The package's generator of landscapes.
+class _Rules(NamedTuple):
+    """The package's functions."""
 
-    Its noise sums over an axis of two numbers. On a CPU, jaxlib 0.10.2 gives wrong sums there for all but the first
-    eight of many landscapes, so the two numbers are added instead.
-    """
-    noise = private_copy("craftax.craftax_classic.util.noise")
-    noise.jnp = ModuleProxy(jnp, sum=lambda pairs, axis: pairs[..., 0] + pairs[..., 1])
-    module = private_copy("craftax.craftax_classic.world_gen")
-    module.generate_fractal_noise_2d = noise.generate_fractal_noise_2d
-    return module.generate_world
+    landscape: Callable[..., Any]
+    step: Callable[..., tuple[Any, Array]]
+    observe: Callable[[Any], Array]
+
+    @classmethod
+    @cache
+    def of(cls, flat: bool) -> _Rules:
+        """As they are, or `flat`.
+
+        The landscape's noise sums over an axis of two numbers. On a CPU, jaxlib 0.10.2 gives wrong sums there for all
+        but the first eight of many landscapes, so the two numbers are added instead.
+        """
+        copy = flat_copy if flat else private_copy
+        package = "craftax.craftax_classic"
+        noise = private_copy(f"{package}.util.noise")
+        noise.jnp = ModuleProxy(jnp, sum=lambda pairs, axis: pairs[..., 0] + pairs[..., 1])
+        world = copy(f"{package}.world_gen")
+        world.generate_fractal_noise_2d = noise.generate_fractal_noise_2d
+        rules, renderer = copy(f"{package}.game_logic"), copy(f"{package}.renderer")
+        return cls(world.generate_world, rules.craftax_step, renderer.render_craftax_symbolic)
 
 
 @cache

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 import jax
@@ -31,19 +33,28 @@ def as_arrays(tree: T) -> T:
     return jax.tree.map(one, tree)
 
 
-def private_copy(module: str) -> Any:
-    """A copy of a module, the same at each call, that can be changed while the package itself stays as it is."""
-    name = f"rgvf.environments._copy_of_{module.replace('.', '_')}"
+def private_copy(module: str, edit: ast.NodeTransformer | None = None, **names: Any) -> Any:
+    """A copy of a module, the same at each call, that can be changed while the package itself stays as it is.
+
+    Args:
+        module: its name.
+        edit: changes its code.
+        names: what the changed code may use besides.
+    """
+    name = f"rgvf.environments._{'edited_' if edit else ''}copy_of_{module.replace('.', '_')}"
     if name not in sys.modules:
         spec = importlib.util.find_spec(module)
         assert spec is not None
         assert spec.origin is not None
         private = importlib.util.spec_from_file_location(name, spec.origin)
         assert private is not None
-        assert private.loader is not None
+        code = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
+        if edit:
+            code = ast.fix_missing_locations(edit.visit(code))
         copy = importlib.util.module_from_spec(private)
         sys.modules[name] = copy
-        private.loader.exec_module(copy)
+        vars(copy).update(names)
+        exec(compile(code, spec.origin, "exec"), vars(copy))
     return sys.modules[name]
 
 

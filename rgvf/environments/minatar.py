@@ -46,12 +46,17 @@ class MinAtar:
 
 
 class PgxMinAtar:
-    """One of the games as pgx plays it, with the arguments of `MinAtar`."""
+    """One of the games as pgx plays it, with the arguments of `MinAtar`.
 
-    def __init__(self, game: str, sticky: float = STICKY) -> None:
+    Args:
+        flat: compute the same in fewer and larger kernels; none: on a GPU.
+    """
+
+    def __init__(self, game: str, sticky: float = STICKY, flat: bool | None = None) -> None:
         _check_sticky(sticky)
         self.name = find_minatar(game)
-        self._game: Any = getattr(game_module(self.name), f"MinAtar{self.name}")(sticky_action_prob=sticky)
+        module = game_module(self.name, flat)
+        self._game: Any = getattr(module, f"MinAtar{self.name}")(sticky_action_prob=sticky)
         self.actions = tuple(MINATAR_ACTIONS[int(i)] for i in self._game.minimal_action_set)
         self.observation_shape: tuple[int, ...] = tuple(jax.eval_shape(self.reset, jax.random.key(0))[1].shape)
 

@@ -1,6 +1,7 @@
 """pgx's MinAtar games without their loops, which are slow on a GPU.
 
-Short loops are unrolled, and long ones replaced by closed forms. The games stay the same:
+Short loops are unrolled, and long ones replaced by closed forms; on a GPU scatters are replaced, too. The games stay
+the same:
 `tests/environments/test_minatar.py` compares them with pgx step by step. The changes are made in a private copy of each
 module, so pgx itself stays as it is.
 """
@@ -10,34 +11,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int
 
+from rgvf.environments.flat_copy import flat_copy, is_flat, unrolled_copy
 from rgvf.environments.game_names import rom_name
-from rgvf.environments.libraries import ModuleProxy, private_copy
-
-MAX_UNROLLED = 8
 
 
-def game_module(game: str) -> Any:
-    """The module of a game, with its loops replaced."""
-    module = private_copy(f"pgx.minatar.{rom_name(game)}")
-    module.jax = ModuleProxy(jax, lax=ModuleProxy(jax.lax, fori_loop=_fori_loop))
-    if hasattr(module, "lax"):
-        module.lax = module.jax.lax
+def game_module(game: str, flat: bool | None = None) -> Any:
+    """The module of a game, with its loops replaced; flat, for a GPU, without scatters, too (none: on a GPU)."""
+    copy = flat_copy if is_flat(flat) else unrolled_copy
+    module = copy(f"pgx.minatar.{rom_name(game)}")
     for attribute, replacement in _REPLACED.get(game, {}).items():
         setattr(module, attribute, replacement)
     return module
-
-
-def _fori_loop(lower: Any, upper: Any, body: Callable[[Any, Any], Any], state: Any) -> Any:
-    """`jax.lax.fori_loop`, unrolled where it is short."""
-    if not (isinstance(lower, int) and isinstance(upper, int) and upper - lower <= MAX_UNROLLED):
-        return jax.lax.fori_loop(lower, upper, body, state)
-    for i in range(lower, upper):
-        state = body(i, state)
-    return state
 
 
 # Space Invaders

@@ -5,10 +5,9 @@ from rgvf.features.feature import Feature, Features, Paddable, Selected
 from rgvf.features.normalised import Normalised, can_be_padded
 from rgvf.features.pixels import PixelChange
 from rgvf.features.random import RandomLinear, RandomPatches
-from rgvf.features.registry import DEFAULT_SCALE, KINDS, make_features, patch_of, random_kind
+from rgvf.features.registry import KINDS, make_features, patch_of, random_kind
 
 __all__ = [
-    "DEFAULT_SCALE",
     "KINDS",
     "Constant",
     "Feature",

@@ -44,14 +44,15 @@ SINGLE = ("reward", "constant")
 """Kinds of which there is one feature, KIND."""
 
 
-def make_features(names: Sequence[str], spec: EnvironmentSpec, seed: int, scale: float = DEFAULT_SCALE) -> Feature:
+def make_features(names: Sequence[str], spec: EnvironmentSpec, seed: int, scale: float | None = None) -> Feature:
     """The features of these names, in this order. ValueError where one is unknown.
 
     Args:
         names: such as "reward" or "random-patches/3".
         seed: decides the random features.
-        scale: length of the random vectors of `random-patches`; other features have none.
+        scale: length of the random vectors of `random-patches` (none: 8); other features have none.
     """
+    scale = DEFAULT_SCALE if scale is None else scale
     sizes: dict[str, int] = {}
     for name in names:
         kind, _, number = name.partition("/")

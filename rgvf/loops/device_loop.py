@@ -23,7 +23,10 @@ from rgvf.trajectory import Past, Trajectory
 MAX_UPDATES = 200
 """Updates in one call of the compiled program; a run can be stopped between two calls."""
 UNROLLED = 5
-"""Steps that are compiled together on a GPU, where copies of the environments' states between steps cost time."""
+"""Steps that are compiled together on a GPU, where copies of the environments' states between steps cost time.
+
+Not where resets are costly: such a step is large itself, and would take minutes to compile.
+"""
 
 
 @runtime_checkable
@@ -161,7 +164,8 @@ class DeviceLoop:
             return following, (actors.observation, action, step.reward, step.terminal, actors.first, following.ended)
 
         keys = jax.vmap(keys_of_step)(jax.random.split(key, self.steps))
-        unroll = 1 if jax.default_backend() == "cpu" else UNROLLED
+        is_large = getattr(self.environment, "costly_reset", False)
+        unroll = 1 if is_large or jax.default_backend() == "cpu" else UNROLLED
         last, (observation, action, reward, terminal, first, over) = jax.lax.scan(one_step, actors, keys, unroll=unroll)
         observation = jnp.concatenate([observation, last.observation[None]])
         first = jnp.concatenate([first, last.first[None]])

@@ -69,7 +69,6 @@ _LAB = {
     "learning_rate": 3e-4,
     "rms_epsilon": 1e-8,
     "entropy": 0.003,
-    "representation": "gru",
 }
 """The paper's settings for DeepMind Lab."""
 WITH_MEMORY = ("dmlab", "doom", "xminigrid", "craftax")
@@ -155,8 +154,8 @@ def preset(
 
     Args:
         env: the environment: its name, or an object in JAX, which is named own/CLASS.
-        agent: a2c, or auxiliary tasks, as `AgentConfig` takes them. Those given by name have the preset's settings of
-            tasks, too: the scale of random features.
+        agent: a2c, or auxiliary tasks, as `AgentConfig` takes them. Their random features have the scale that suits the
+            environment, unless they have one of their own.
         name: of the preset: one of `PRESETS`, such as paper or minatar; "auto": chosen by the environment.
         settings: any settings of `RunConfig`, `AgentConfig` and `ActorCriticSettings`, instead of the preset's.
 

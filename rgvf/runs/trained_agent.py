@@ -152,7 +152,12 @@ class TrainedAgent:
         firsts = jnp.array(np.broadcast_to(np.asarray(first, bool), n))
         if reward is None and memory.last_action is not None and ((memory.last_action != NO_ACTION) & ~firsts).any():
             raise ValueError("this agent remembers rewards: pass reward=, what the environment gave for its action")
-        scaled = self.config.rewards(np.asarray(0.0 if reward is None else reward, np.float32))
+        if memory.last_action is not None and (memory.last_action >= len(self.spec.actions)).any():
+            raise ValueError(f"the last action was {memory.last_action}; there are {len(self.spec.actions)}, from 0 on")
+        given = np.asarray(0.0 if reward is None else reward, np.float32)
+        if not np.isfinite(given).all():
+            raise ValueError(f"rewards must be finite, not {given}")
+        scaled = self.config.rewards(given)
         rewards = jnp.array(np.broadcast_to(scaled, n))
         percept = memory._replace(last_reward=rewards).percept(array if games else array[None], firsts)
         new, predicted = self._predict(self.agent, memory.memory, percept)

@@ -21,7 +21,7 @@ from rgvf.environments import ATARI_GAMES
 from rgvf.studies import Claim, Conclusion, Curves, StudyFolder, sentences
 from rgvf.studies.comparison import game_panels, outperforms
 from rgvf.studies.normalised_scores import (
-    FEW_SEEDS,
+    INTERVALS_CAVEAT,
     NormalisedScores,
     does_not_outperform,
     left_out,
@@ -41,7 +41,7 @@ THRESHOLDS = np.linspace(0, 4, 81)
 LEGEND = (
     "The mean return over the last tenth of training, normalised by human scores (or records), over games and seeds; "
     "in brackets its 95 % bootstrap interval (seeds resampled within each game). Where games have more or fewer seeds, "
-    f"as many count as each of them has. {FEW_SEEDS}"
+    f"as many count as each of them has. {INTERVALS_CAVEAT}"
 )
 
 

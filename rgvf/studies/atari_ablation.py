@@ -9,7 +9,7 @@ from rgvf.agents import STOPPED
 from rgvf.analysis import learning_panels
 from rgvf.studies import Claim, Conclusion, Curves, StudyFolder, sentences
 from rgvf.studies.comparison import CLEARLY, clearly_above, game_difference, game_panels, game_table, outperforms
-from rgvf.studies.normalised_scores import FEW_SEEDS, MIDDLE, NormalisedScores, left_out
+from rgvf.studies.normalised_scores import INTERVALS_CAVEAT, MIDDLE, NormalisedScores, left_out
 from rgvf.studies.runs import LEGEND
 from rgvf.studies.trials import TrialsConfig, TrialsStudy
 
@@ -31,7 +31,7 @@ class AtariAblationStudy(TrialsStudy):
         caution = sentences(self.caution(config, curves), left_out(found, self.agents))
         legend = (
             f"{LEGEND}, mean ± standard error over seeds; the last column is human-normalised, over seeds and the "
-            f"games that all agents have. {FEW_SEEDS}"
+            f"games that all agents have. {INTERVALS_CAVEAT}"
         )
         panels = game_panels(found.curves, self.games, self.agents)
         title = "Atari, four kinds of random questions: return of the last 100 games"

@@ -14,7 +14,7 @@ from rgvf.studies import Claim, Conclusion, Curves, StudyFolder, sentences
 from rgvf.studies.comparison import game_panels, outperforms
 from rgvf.studies.normalised_scores import (
     DMLAB,
-    FEW_SEEDS,
+    INTERVALS_CAVEAT,
     NormalisedScores,
     does_not_outperform,
     left_out,
@@ -29,7 +29,7 @@ RIVALS = {"mhvp": "multi-horizon values", "pixel-control": "pixel control"}
 LEGEND = (
     "The mean return over the last tenth of training, normalised by human scores, over levels and seeds (capped mean: "
     "no run counts more than 1, as the paper has it); in brackets its 95 % bootstrap interval (seeds resampled within "
-    f"each level). {FEW_SEEDS}"
+    f"each level). {INTERVALS_CAVEAT}"
 )
 
 

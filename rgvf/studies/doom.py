@@ -11,7 +11,7 @@ from rgvf.analysis import learning_panels
 from rgvf.environments import DOOM_SCENARIOS
 from rgvf.studies import Claim, Conclusion, Curves, StudyFolder
 from rgvf.studies.comparison import clearly_above, game_panels, game_table
-from rgvf.studies.normalised_scores import FEW_SEEDS
+from rgvf.studies.normalised_scores import INTERVALS_CAVEAT
 from rgvf.studies.runs import LEGEND
 from rgvf.studies.trials import TrialsConfig, TrialsStudy
 
@@ -52,7 +52,7 @@ class DoomStudy(TrialsStudy):
         panels = game_panels(found, games, agents)
         title = "ViZDoom: return of the last 100 games"
         figures = learning_panels([folder.path / "curves.png"], panels, "return", title) if panels else []
-        legend = f"{LEGEND}, mean ± standard error over seeds. {FEW_SEEDS}"
+        legend = f"{LEGEND}, mean ± standard error over seeds. {INTERVALS_CAVEAT}"
         table = game_table(found, games, agents)
         return Conclusion(table, check(found, games), figures, legend, self.caution(config, curves))
 

@@ -31,7 +31,7 @@ from rgvf.studies.claims import Claim
 from rgvf.studies.comparison import Duel, Scores
 from rgvf.studies.curves import Curves
 
-FEW_SEEDS = (
+INTERVALS_CAVEAT = (
     "Bootstrap intervals of so few seeds are too narrow: in a single game, a difference that is not there is found in "
     "about 6 % of cases with five seeds, and in 16 % with two, where 2.5 % would be right."
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rgvf.features import DEFAULT_SCALE, Feature, make_features
+from rgvf.features import Feature, make_features
 from rgvf.questions import (
     QuestionNetwork,
     horizon_discounts,
@@ -67,10 +67,7 @@ class GivenQuestions(QuestionSettings):
     network: str = ""
     """The question network: a JSON file (in Python the text of one, or `GivenQuestions.of(network)`)."""
     feature_scale: float | None = None
-    """Length of the random vectors of `random-patches`; none: 8, or what the preset of the environment has.
-
-    Those of `random-linear` have standard normal entries.
-    """
+    """Length of the random vectors of `random-patches`; none: 8, or what suits the environment."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -100,4 +97,4 @@ class GivenQuestions(QuestionSettings):
 
     def make_features(self, network: QuestionNetwork, spec: EnvironmentSpec, seed: int) -> Feature:
         """The features that the network names."""
-        return make_features(network.features, spec, seed, self.feature_scale or DEFAULT_SCALE)
+        return make_features(network.features, spec, seed, self.feature_scale)

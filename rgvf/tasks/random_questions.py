@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from rgvf.features import DEFAULT_SCALE, Feature, make_features, random_kind
+from rgvf.features import Feature, make_features, random_kind
 from rgvf.questions import (
     QuestionNetwork,
     action_values,
@@ -41,10 +41,7 @@ class RandomQuestions(QuestionSettings):
     cap_repeat: bool = False
     """Use all candidates where a layer has fewer than `repeat`, instead of an error."""
     feature_scale: float | None = None
-    """Length of the random vectors of image patches; none: 8, or what the preset of the environment has.
-
-    Those of the whole observation have standard normal entries.
-    """
+    """Length of the random vectors of image patches; none: 8, or what suits the environment."""
     feature_kind: Literal["auto", "patches", "linear"] = "auto"
     """Random features of image patches, or of the whole observation; auto: patches for images."""
 
@@ -73,7 +70,7 @@ class RandomQuestions(QuestionSettings):
 
     def make_features(self, network: QuestionNetwork, spec: EnvironmentSpec, seed: int) -> Feature:
         """The random features of a seed."""
-        return make_features(network.features, spec, seed, self.feature_scale or DEFAULT_SCALE)
+        return make_features(network.features, spec, seed, self.feature_scale)
 
 
 @dataclass(frozen=True)

@@ -95,3 +95,12 @@ def test_only_what_moves_is_drawn_again(film):
     assert same.mean() > 0.7
     assert same[:35].all()
     assert not same[430:490, :390].all()  # the action taken
+
+
+def test_long_names_of_actions_fit_below_the_policy(film):
+    names = ["turn_right+move_forward", "a_name_that_is_far_too_long_for_any_film", *"cdefgh"]
+    policy = np.full((len(film.screens), len(names)), 1 / len(names))
+    page = next(iter(pages(film._replace(actions=names, policy=policy))))
+    left = page[:, : SIZE[0] * 45 // 100]
+    assert (left[-3:] == 255).all()
+    assert (left[470:530] < 255).any()

@@ -115,7 +115,7 @@ def test_a_film_says_how_rewards_were_changed():
     assert notes(0.1, 1)[0].startswith("Rewards are scaled by 0.1 and clipped to ±1 in all values")
 
 
-@pytest.mark.medium
+@pytest.mark.slow
 def test_record_makes_a_film(capsys, tmp_path):
     out, film = str(tmp_path / "run"), tmp_path / "film.gif"
     size = [*FEW_QUESTIONS, "--hidden", "8", "--actors", "2", "--steps", "5", "--frames", "80"]
@@ -163,7 +163,7 @@ def test_a_run_ends_as_it_should_where_nobody_reads_what_it_prints(tmp_path):
     assert rgvf.load(path).frames == 2000
 
 
-@pytest.mark.medium
+@pytest.mark.slow
 def test_a_given_question_network_is_kept_with_the_run(capsys, tmp_path):
     network = QuestionNetwork(
         ["pixel-change/3", "reward"],

@@ -20,10 +20,10 @@ pytestmark = [pytest.mark.medium, pytest.mark.loose_promotion]
 N, STEPS = 12, 500
 
 
-@pytest.fixture(scope="module")
-def played():
+@pytest.fixture(scope="module", params=[False, True], ids=["as-on-a-cpu", "as-on-a-gpu"])
+def played(request):
     """Our game beside the package's, whose games are stepped one by one and reset by hand: states and what was seen."""
-    ours, theirs = Craftax("Classic-Symbolic"), CraftaxClassicSymbolicEnvNoAutoReset()
+    ours, theirs = Craftax("Classic-Symbolic", flat=request.param), CraftaxClassicSymbolicEnvNoAutoReset()
     params = theirs.default_params
 
     def their_step(arguments):
@@ -101,9 +101,31 @@ def test_ten_thousand_steps_truncate_and_death_is_for_good():
     assert found == alive | dead
 
 
-def test_landscapes_are_the_same_one_by_one_and_many_at_once():
+def test_on_a_gpu_no_loops_and_scatters_are_left():
+    game = Craftax("Classic-Symbolic", flat=True)
+    state, _ = jax.eval_shape(game.reset, jax.random.key(0))
+    for function, arguments in ((game.step, (state, jnp.int32(0))), (game.reset, ())):
+        primitives = {equation.primitive.name for equation in equations(function, *arguments, jax.random.key(0))}
+        assert "threefry2x32" in primitives or "random_bits" in primitives
+        assert not primitives & {"scan", "while", "scatter", "sort"}
+
+
+def equations(function, *arguments):
+    """Of a program, with those inside of others."""
+
+    def all_of(jaxpr):
+        for equation in jaxpr.eqns:
+            yield equation
+            for inner in jax.tree.leaves(list(equation.params.values()), is_leaf=lambda each: hasattr(each, "jaxpr")):
+                yield from all_of(inner.jaxpr) if hasattr(inner, "jaxpr") else ()
+
+    return all_of(jax.make_jaxpr(function)(*arguments).jaxpr)
+
+
+@pytest.mark.parametrize("flat", [pytest.param(False, marks=pytest.mark.slow), True])
+def test_landscapes_are_the_same_one_by_one_and_many_at_once(flat):
     """On a CPU, jaxlib 0.10.2 makes others of those beyond the eighth, if the package's noise is left as it is."""
-    game, theirs = Craftax("Classic-Symbolic"), CraftaxClassicSymbolicEnvNoAutoReset()
+    game, theirs = Craftax("Classic-Symbolic", flat), CraftaxClassicSymbolicEnvNoAutoReset()
     keys = jax.random.split(jax.random.key(0), 20)
     many = jax.jit(jax.vmap(lambda key: game.reset(key)[0].map))(keys)
     alone = jax.jit(lambda key: theirs.reset_env(key, theirs.default_params)[1].map)

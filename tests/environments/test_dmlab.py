@@ -299,7 +299,7 @@ SMALL: dict[str, Any] = dict(
 )
 
 
-@pytest.mark.medium
+@pytest.mark.slow
 def test_a_run_is_resumed_with_everything_but_its_episodes(lab, tmp_path, monkeypatch, capfd):
     config = rgvf.preset(MAZE, TINY, **SMALL)
     agent = rgvf.train(config, tmp_path / "run", progress=False)

@@ -19,11 +19,16 @@ def theirs(name):
 
 @pytest.mark.loose_promotion
 @pytest.mark.parametrize(
-    "name", [pytest.param(game, marks=[pytest.mark.slow] * (game in ("Asterix", "Seaquest"))) for game in MINATAR_GAMES]
+    ("name", "flat"),
+    [
+        pytest.param(game, flat, marks=[pytest.mark.slow] * (game != "Breakout"))
+        for game in MINATAR_GAMES
+        for flat in (False, True)
+    ],
 )
-def test_games_equal_those_of_pgx_step_by_step(name):
+def test_games_equal_those_of_pgx_step_by_step(name, flat):
     """A hundred games side by side, 600 steps each, reset where they end; some actions are repeated."""
-    game, other, n = PgxMinAtar(name), theirs(name), 100
+    game, other, n = PgxMinAtar(name, flat=flat), theirs(name), 100
     assert game.observation_shape == other.observation_shape
     assert len(game.actions) == other.num_actions
 

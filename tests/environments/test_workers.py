@@ -153,6 +153,7 @@ def test_a_killed_worker_is_noticed():
 def test_a_worker_killed_while_it_steps_is_noticed():
     with Workers(BREAKOUT, range(4), processes=2) as workers:
         workers.reset()
+        os.kill(pids_of(workers)[0], signal.SIGSTOP)  # so that it cannot finish the step before it is killed
         workers.send(np.zeros(4, int))
         os.kill(pids_of(workers)[0], signal.SIGKILL)
         with pytest.raises(WorkerError, match="killed by signal 9"):

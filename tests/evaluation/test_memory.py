@@ -108,6 +108,10 @@ def test_wrong_use_is_explained(agent):
     memory, _ = agent.step(agent.begin(), observation)
     with pytest.raises(ValueError, match="this agent remembers rewards: pass reward="):
         agent.step(memory, observation)
+    with pytest.raises(ValueError, match="rewards must be finite, not nan"):
+        agent.step(memory, observation, reward=np.nan)
+    with pytest.raises(ValueError, match=r"the last action was \[9\]; there are \d, from 0 on"):
+        agent.step(memory.acted(9), observation, reward=0.0)
     alone = Percept(jnp.zeros((1, 3)), jnp.ones(1, bool))
     with pytest.raises(ValueError, match=r"this agent has memory, so it needs its past: past = trained.begin\(B\)"):
         predict(agent.agent, (), alone)

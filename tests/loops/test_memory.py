@@ -27,7 +27,7 @@ CUE = RunConfig(
 CATCH = replace(CUE, env="gym/rgvf/Catch-v0", actors=4, frames=360, processes=2)
 
 
-@pytest.mark.parametrize("config", [CUE, CATCH], ids=["device loop", "host loop"])
+@pytest.mark.parametrize("config", [CUE, pytest.param(CATCH, marks=pytest.mark.slow)], ids=["device loop", "host loop"])
 def test_a_run_stopped_within_an_episode_ends_bit_identical(tmp_path, config):
     train(config, tmp_path / "whole", progress=False)
     path = tmp_path / "run"

@@ -64,7 +64,7 @@ def test_stopped_and_resumed_ends_bit_identical(whole, tmp_path, stops):
     assert_same(whole, path)
 
 
-@pytest.mark.parametrize("stacked", [False, True])
+@pytest.mark.parametrize("stacked", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_seed_of_several_is_what_it_is_alone(monkeypatch, stacked):
     """Keys, environments, questions and features to the bit; what it learns within 1e-5."""
     alone = RunConfig("minatar/Breakout", AGENT, seed=1, actors=4, steps=5)
@@ -100,14 +100,8 @@ EVERY_TASK = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("stop_gradient", "representation"),
-    [
-        pytest.param(False, "auto", marks=pytest.mark.slow),
-        (True, "auto"),
-        pytest.param(True, "gru", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("stop_gradient", "representation"), [(False, "auto"), (True, "auto"), (True, "gru")])
 def test_every_task_learns_in_the_compiled_program(stop_gradient, representation):
     """All at once, in one agent; but for CURL where it has memory."""
     assert {settings.name for settings in EVERY_TASK} == set(TASKS)

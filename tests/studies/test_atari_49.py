@@ -11,7 +11,7 @@ from rgvf.environments import ATARI_GAMES
 from rgvf.studies.atari_49 import STUDY as ALL
 from rgvf.studies.atari_49 import check, left_out, table
 from rgvf.studies.comparison import outperforms
-from rgvf.studies.normalised_scores import FEW_SEEDS, MEASURES, NormalisedScores, does_not_outperform
+from rgvf.studies.normalised_scores import INTERVALS_CAVEAT, MEASURES, NormalisedScores, does_not_outperform
 from rgvf.studies.trials import TrialsConfig
 from tests.studies.atari_curves import EIGHT, STOPPED, conclude, flat, score, trials
 
@@ -129,7 +129,7 @@ def test_equal_agents_are_not_clearly_better():
 def test_how_often_few_seeds_show_a_difference_that_is_not_there():
     """What legends say: two agents that are the same, normally distributed, in one game; 1,000 times."""
     rng = np.random.default_rng(0)
-    said = [int(number) / 100 for number in re.findall(r" (\d+) %", FEW_SEEDS)]
+    said = [int(number) / 100 for number in re.findall(r" (\d+) %", INTERVALS_CAVEAT)]
     for expected, seeds in zip(said, (5, 2), strict=True):
         pairs = rng.normal(size=(1000, 2, seeds))
         found = np.mean([difference_interval(a, b)[0] > 0 for a, b in pairs])

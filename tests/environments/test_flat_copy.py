@@ -1,0 +1,85 @@
+"""Copies of modules without loops and scatters, beside the modules themselves."""
+
+import importlib
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from rgvf.environments.flat_copy import flat_copy
+
+pytestmark = pytest.mark.loose_promotion
+
+MODULE = """
+import jax
+import jax.numpy as jnp
+
+def places(x, i, j, y):
+    x = x.at[i, j].set(y)
+    x = x.at[i].set(x[j] + 1).at[(j, 1)].set(3)
+    x = x.at[:, i].set(x[0]).at[j, :].add(x[:, 2])
+    x = x.at[jnp.array([0, 2])].max(2).at[i, j].multiply(3).at[..., 0].set(8).at[None, j].set(4)
+    return x.at[0:2, 1].set(7).at[j, i].add(2)
+
+def counted(start):
+    return jax.lax.fori_loop(1, 4, lambda i, x: x * 2 + i, start)
+
+def long(start):
+    return jax.lax.fori_loop(0, 1000, lambda i, x: x + i, start)
+
+def running(start, xs):
+    return jax.lax.scan(lambda total, x: (total + x, total * x), start, xs)
+
+def drawn(key, p):
+    a, b, c = jax.random.split(key, 3)
+    values = jnp.arange(3, 3 + len(p))
+    one, many = jax.random.choice(a, values, p=p), jax.random.choice(b, values, shape=(50,), p=p)
+    return one, many, jax.random.choice(c, values, (4,))
+"""
+
+
+@pytest.fixture(scope="module")
+def modules(tmp_path_factory):
+    """A module and its copy."""
+    folder = tmp_path_factory.mktemp("package")
+    (folder / "some_game_rules.py").write_text(MODULE)
+    sys.path.insert(0, str(folder))
+    yield importlib.import_module("some_game_rules"), flat_copy("some_game_rules")
+    sys.path.remove(str(folder))
+    del sys.modules["some_game_rules"]
+
+
+@pytest.mark.parametrize(("i", "j"), [(0, 3), (2, -1), (-4, 1), (4, 0), (0, -5), (7, 9)])
+def test_single_places_are_set_also_from_the_end_and_not_beyond_it(modules, i, j):
+    x = jnp.arange(16, dtype=jnp.int32).reshape(4, 4)
+    own, flat = (jax.jit(each.places)(x, jnp.int32(i), jnp.int32(j), jnp.int8(5)) for each in modules)
+    np.testing.assert_array_equal(flat, own)
+    assert flat.dtype == jnp.int32
+
+
+def test_scans_give_the_last_state_and_all_results(modules):
+    for own, flat in zip(*(each.running(jnp.float32(2), jnp.arange(5.0)) for each in modules), strict=True):
+        np.testing.assert_array_equal(flat, own)
+
+
+def test_counted_loops_are_unrolled_if_they_are_short(modules):
+    for name in ("counted", "long"):
+        own, flat = (getattr(each, name)(jnp.int32(1)) for each in modules)
+        assert own == flat
+    assert [str(jax.make_jaxpr(modules[1].counted)(1)).count(loop) for loop in ("scan", "while")] == [0, 0]
+
+
+def test_choices_are_the_same(modules):
+    rng = np.random.default_rng(0)
+    for seed in range(20):
+        p = jnp.asarray(rng.random(30) * (rng.random(30) < 0.3), jnp.float32)
+        for own, flat in zip(*(each.drawn(jax.random.key(seed), p / p.sum()) for each in modules), strict=True):
+            np.testing.assert_array_equal(flat, own)
+
+
+def test_without_any_place_to_choose_the_first_is_chosen(modules):
+    nowhere = jnp.zeros(4) / 0
+    for own, flat in zip(*(each.drawn(jax.random.key(0), nowhere) for each in modules), strict=True):
+        np.testing.assert_array_equal(flat, own)
