@@ -1,22 +1,67 @@
-"""`rgvf environments`: the names for `rgvf train --env`."""
+"""`rgvf environments`: the names for `rgvf train --env`, and what an environment shows and takes."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated
 
-from rgvf.cli.errors import CommandError
+import tyro
+
+from rgvf.cli.errors import CommandError, command_errors
 from rgvf.cli.imports import import_modules
+from rgvf.cli.parsing import parse
+
+DESCRIPTION = """List the environments that 'rgvf train --env' takes, or describe one.
+
+--import MODULE first imports a module that registers Gymnasium environments."""
+
+
+@dataclass(frozen=True)
+class _Options:
+    name: Annotated[
+        str, tyro.conf.Positional, tyro.conf.arg(metavar="NAME", help_behavior_hint="(default: list all)")
+    ] = ""
+    """A word, to list the names that have it (doom), or a whole name, to describe that environment (doom/basic)."""
 
 
 def environments(arguments: list[str]) -> None:
     """Run the command."""
     from rgvf.environments.registry import SUITES
 
-    _, rest = import_modules(arguments)
-    if rest:
-        raise CommandError("'rgvf environments' takes no options but --import MODULE.")
+    _, arguments = import_modules(arguments)
+    name = parse(_Options, arguments, "rgvf environments", description=DESCRIPTION).name
+    if "/" in name.rstrip("/"):
+        with command_errors():
+            return _describe(name)
+    found = [each for each in _all_names() if name.lower() in each.lower()]
+    if not found:
+        raise CommandError(f"no environment has {name!r} in its name; the suites are {', '.join(SUITES)}.")
+    print("\n".join(found))
+    if any(each.startswith("gym/") for each in found):
+        note = "Of gym/, those with discrete actions can be trained. Those of other packages are named gym/PACKAGE:ID."
+        print(note, file=sys.stderr)
+    return None
+
+
+def _all_names() -> Iterator[str]:
+    from rgvf.environments.registry import SUITES
+
     for suite, each in SUITES.items():
-        for name in sorted(each.names()):
-            print(f"{suite}/{name}")
-    note = "Of gym/, those with discrete actions can be trained. Those of other packages are named gym/PACKAGE:ID."
-    print(note, file=sys.stderr)
+        for name in sorted(each.names(), key=lambda name: (len(name), name) if name.isdigit() else (0, name)):
+            yield f"{suite}/{name}"
+
+
+def _describe(name: str) -> None:
+    from rgvf.environments.registry import canonical_name, find_spec
+
+    name = canonical_name(name)
+    spec = find_spec(name)
+    shape = "×".join(map(str, spec.observation_shape))
+    stack = f", the last {spec.stack} frames" if spec.is_stacked else ""
+    print(name)
+    print(f"observation: {shape} {spec.observation_dtype}{stack}")
+    print(f"actions ({len(spec.actions)}): {', '.join(spec.actions)}")
+    print(f"frames in a step: {spec.frames_per_step}")
+    print(f"'rgvf train --env {name} --help' shows its settings.")

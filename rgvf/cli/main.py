@@ -24,6 +24,7 @@ usage:
   rgvf study list                                list the paper's studies
   rgvf study NAME                                run a study, draw its figures, check its claims
   rgvf environments                              list the environments that --env takes
+  rgvf environments NAME                         describe one: what it shows, and its actions
   rgvf --version                                 print the version
 
 rgvf COMMAND --help lists the options of a command.

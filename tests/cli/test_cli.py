@@ -115,4 +115,22 @@ def test_environments_are_listed(capsys):
     assert status == 0
     assert {"atari/Pong", "minatar/Breakout", "gym/CartPole-v1", "gym/rgvf/Catch-v0"} <= set(names)
     assert not [name for name in names if "Ant-" in name or "ALE" in name]
-    assert run(capsys, "environments", "atari")[0] == 2
+    assert [name for name in names if name.startswith("cue/")] == ["cue/5", "cue/10", "cue/20"]
+
+
+def test_environments_are_listed_by_a_word(capsys):
+    status, printed = run(capsys, "environments", "breakout")
+    assert (status, printed.err) == (0, "")
+    assert printed.out.split() == ["atari/Breakout", "minatar/Breakout", "minatar-pgx/Breakout"]
+    status, printed = run(capsys, "environments", "nothing")
+    assert (status, printed.out) == (2, "")
+    assert "no environment has 'nothing' in its name; the suites are atari, minatar," in printed.err
+
+
+def test_an_environment_is_described(capsys):
+    status, printed = run(capsys, "environments", "atari/breakout")
+    assert status == 0
+    assert printed.out.startswith("atari/Breakout\nobservation: 84×84×4 uint8, the last 4 frames\n")
+    assert "actions (4): NOOP, FIRE, RIGHT, LEFT\nframes in a step: 4\n" in printed.out
+    status, printed = run(capsys, "environments", "minatar/Breakou")
+    assert (status, printed.err) == (2, "rgvf: there is no MinAtar game 'Breakou'; did you mean Breakout?\n")
