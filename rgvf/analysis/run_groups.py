@@ -115,19 +115,28 @@ def read_runs(folders: Sequence[Path], say: Callable[[str], object] = lambda sen
 def _grouped(paths: Sequence[Path]) -> list[RunGroup]:
     alike: dict[tuple[str, str], list[tuple[Path, dict[str, Any]]]] = {}
     for path in paths:
-        settings = flat_settings(_read_config(path))
+        config = _read_config(path)
+        settings = flat_settings(config)
         key = str(settings["env"]), settings["agent"] + STOPPED * bool(settings.get("stop_gradient"))
         compared = {name: value for name, value in settings.items() if name not in _NO_SETTINGS}
+        compared["rules"] = dict(config.get("made_with") or {}).get("rules", 1)
         alike.setdefault(key, []).append((path, compared))
     groups: dict[str, RunGroup] = {}
     for (env, agent), runs in alike.items():
-        shared = set.intersection(*(set(settings) for _, settings in runs))  # newer settings do not tell apart
+        telling = _telling_settings([settings for _, settings in runs])
         for path, settings in runs:
-            compared = {name: value for name, value in settings.items() if name in shared}
+            compared = {name: settings.get(name) for name in telling}
             key = json.dumps([env, agent, compared], sort_keys=True)
             _add(groups.setdefault(key, RunGroup(env, agent, compared)), path)
     _name(list(groups.values()))
     return list(groups.values())
+
+
+def _telling_settings(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The settings that can tell runs apart: not those that older runs lack, where all others agree."""
+    names = dict.fromkeys(itertools.chain(*runs))
+    values = {name: [json.dumps(run[name], sort_keys=True) for run in runs if name in run] for name in names}
+    return [name for name, found in values.items() if len(found) == len(runs) or len(set(found)) > 1]
 
 
 def with_metric(groups: Sequence[RunGroup], metric: str) -> tuple[list[RunGroup], list[str]]:

@@ -69,10 +69,18 @@ def options_of(config: RunConfig) -> Any:
     return option_type()(**values)
 
 
-def preset_options(options: Any) -> Any:
-    """The options of the preset for these options' environment and agent. What was set besides does not count."""
-    config = preset(_full_name(options), options.agent, options.preset, stop_gradient=options.stop_gradient)
+def preset_options(arguments: Sequence[str], options: Any) -> Any:
+    """The options of the preset for the environment, agent and representation that the arguments name."""
+    given = names_in(arguments)
+    own = {name: getattr(options, name) for name in ("stop_gradient", "representation") if name in given}
+    config = preset(_full_name(options), options.agent, options.preset, **own)
     return dataclasses.replace(options_of(config), env=options.env)
+
+
+def names_in(arguments: Sequence[str]) -> list[str]:
+    """The options that are given, as settings are called: learning_rate for --learning-rate=1e-3."""
+    words = [each.partition("=")[0] for each in arguments if each.startswith("--")]
+    return [word.removeprefix("--").removeprefix("no-").replace("-", "_") for word in words]
 
 
 def _full_name(options: Any) -> str:

@@ -42,8 +42,8 @@ class _Options(Generic[Config]):
     variants: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
     """Variants to run, by name or pattern ('*.a2c'); all by default."""
     parallel: int | None = None
-    """Batches to run at once, each in a process of its own. By default trials are run in as many processes as keep the
-    cores busy, and all other studies in this process."""
+    """Batches to run at once, each in a process of its own; 0: one after another in this process. By default trials are
+    run in as many processes as keep the cores busy, and all other studies in this process."""
     retry_failed: bool = False
     """Run variants again that failed before."""
     plan: bool = False
@@ -108,6 +108,9 @@ def _run(name: str, arguments: list[str], modules: tuple[str, ...]) -> None:
     print_conclusion(conclusion, options.out)
     if conclusion.failed:
         raise CommandError(f"{len(conclusion.failed)} failed; their logs are in {options.out / 'logs'}", status=1)
+    if conclusion.unfinished:
+        left = f"{len(conclusion.unfinished)} of those to run are not finished"
+        raise CommandError(f"{left}; the same command continues them.", status=1)
 
 
 def study_options(chosen: Study, arguments: list[str]) -> _Options[Any]:

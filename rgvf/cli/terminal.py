@@ -16,7 +16,7 @@ from rgvf.signals import GracefulStop
 from rgvf.studies import Conclusion, some_of
 
 if TYPE_CHECKING:
-    from rgvf.studies.plan import Plan
+    from rgvf.studies.plan import StudyPlan
 
 MARKS = {
     True: "[green]holds[/]",
@@ -93,7 +93,7 @@ def bar(title: str) -> Iterator[Callable[[float], None]]:
         yield lambda fraction: progress.update(task, completed=fraction)
 
 
-def print_plan(plan: Plan, what: str, machines: int, not_planned: str) -> None:
+def print_plan(plan: StudyPlan, what: str, machines: int, not_planned: str) -> None:
     """What a study would take, and what that leaves out."""
     console = make_console()
     console.print(f"\n{what}" if what else "")

@@ -54,10 +54,10 @@ def _train(arguments: list[str], imports: tuple[str, ...]) -> None:
 
 def _preset(arguments: list[str]) -> dict[str, Any]:
     """The preset's settings as the defaults of the options; of --help they need an environment."""
-    from rgvf.cli.options import option_type, preset_options
+    from rgvf.cli.options import names_in, option_type, preset_options
 
     without_help = [each for each in arguments if each not in ("-h", "--help")]
-    if not any(each.partition("=")[0] == "--env" for each in arguments):
+    if "env" not in names_in(arguments):
         if without_help != arguments:
             return {}
         raise CommandError(
@@ -65,7 +65,7 @@ def _preset(arguments: list[str]) -> dict[str, Any]:
         )
     chosen = parse(option_type(), without_help, "rgvf train")
     with command_errors():
-        return {"default": preset_options(chosen)}
+        return {"default": preset_options(arguments, chosen)}
 
 
 def _resume(out: Path, arguments: list[str]) -> None:

@@ -57,12 +57,12 @@ def evaluate(
     scores: list[list[float]] = [[] for _ in range(n)]
     key = key_for(seed, Purpose.EVALUATION)
     with _games(agent, sticky_option(agent, sticky), seeds, processes) as environments:
-        step, frames, memory = environments.reset(), FrameStack(agent.spec, n), agent.begin(n)
+        step, frames, past = environments.reset(), FrameStack(agent.spec, n), agent.begin(n)
         while any(len(each) < wanted for each, wanted in zip(scores, quota, strict=True)):
             key, action_key = jax.random.split(key)
             observation = frames.push(step.observation, step.first)
-            memory, action = agent.step(
-                memory, observation, reward=step.reward, first=step.first, key=None if greedy else action_key
+            past, action = agent.step(
+                past, observation, reward=step.reward, first=step.first, key=None if greedy else action_key
             )
             environments.send(np.asarray(action))
             step = environments.receive()

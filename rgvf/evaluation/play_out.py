@@ -20,7 +20,7 @@ from rgvf.runs import TrainedAgent
 from rgvf.seeding import GamePurpose, Purpose, game_seeds
 from rgvf.trajectory import Past, Transition
 
-MAX_STEPS = 100
+LONGEST = 100
 """Steps that a game is played on for at most; from there on the agent's own answers count, as where it is truncated."""
 HOST_GAMES = 16
 DEVICE_GAMES = 256
@@ -35,7 +35,7 @@ class SavedGame(NamedTuple):
     """What the game's `save` gave."""
     observation: np.ndarray
     """What the agent saw."""
-    memory: Past = Past()
+    past: Past = Past()
     """What the agent had from before."""
 
 
@@ -65,6 +65,9 @@ def play_out(
     The actions that a question names are taken, the agent's policy acts otherwise, and the features that follow are
     summed with the question's weights, until these are negligible. NaN for questions that lead too many ways.
 
+    A saved game on the host continues with the chance that it was saved with, whichever actions are taken: the samples
+    then differ only in the policy's actions. An environment in JAX draws anew for each.
+
     Args:
         agent: whose policy and question network it is.
         saved: games as `record` saves them.
@@ -81,7 +84,7 @@ def play_out(
     """
     if not restores_games(agent.config.env):
         raise ValueError(f"a saved game of {agent.config.env} cannot be continued")
-    unrolled = [plans(agent.networks[task], int(node), MAX_STEPS) for node in nodes]
+    unrolled = [plans(agent.networks[task], int(node), LONGEST) for node in nodes]
     answers = np.zeros((len(saved), len(unrolled)))
     answers[:, [not each for each in unrolled]] = np.nan
     jobs = [
@@ -126,7 +129,7 @@ def _play(
 ) -> np.ndarray:
     """The sum of each job: [jobs]."""
     step = games.restore([job.saved.state for job in jobs])
-    memory = jax.tree.map(lambda *parts: jnp.concatenate(parts), *(job.saved.memory for job in jobs))
+    past = jax.tree.map(lambda *parts: jnp.concatenate(parts), *(job.saved.past for job in jobs))
     observation = np.stack([job.saved.observation for job in jobs])
     frames = FrameStack(agent.spec, len(jobs))
     frames.set(observation)
@@ -134,7 +137,7 @@ def _play(
     lengths = np.array([job.plan.length for job in jobs])
     alive, truncated = np.ones(len(jobs), bool), np.zeros(len(jobs), bool)
     for t in range(lengths.max() + 1):
-        memory, predicted = agent.observe(memory, observation, reward=step.reward, first=step.first)
+        past, predicted = agent.observe(past, observation, reward=step.reward, first=step.first)
         answers = np.asarray(predicted["answers"][task])
         for i in _where(alive & (truncated | (lengths == t))):
             total[i] += jobs[i].plan.open[t] @ answers[i, jobs[i].plan.nodes]
@@ -145,7 +148,7 @@ def _play(
         for i in _where(alive):
             wanted = jobs[i].plan.action[t]
             action[i] = action[i] if wanted == UNCONDITIONED else wanted
-        memory = memory.acted(action)
+        past = past.acted(action)
         games.send(action)
         step = games.receive()
         after = frames.push(step.observation, step.first).copy()

@@ -67,7 +67,7 @@ def record(
     if steps < 1:
         raise ValueError(f"steps must be at least 1, not {steps}")
     game = game_to_film(agent.config.env, seed, agent.environment, **sticky_option(agent, sticky))
-    frames, memory = FrameStack(agent.spec, 1), agent.begin()
+    frames, past = FrameStack(agent.spec, 1), agent.begin()
     rng = None if greedy else np.random.default_rng([seed, int(Purpose.RECORDING)])
     saved: list[SavedGame] = []
     rows: list[tuple[Any, ...]] = []
@@ -76,15 +76,15 @@ def record(
     try:
         for t in range(steps):
             observation = frames.push(step.observation[None], np.array([step.first])).copy()
-            before = memory
-            memory, predicted = agent.observe(memory, observation[0], reward=step.reward, first=step.first)
+            before = past
+            past, predicted = agent.observe(past, observation[0], reward=step.reward, first=step.first)
             predicted = jax.tree.map(np.asarray, predicted)
             action = int(sample(predicted["policy"][None], rng)[0])
             screen = game.render()
             is_reset_step = step.terminal or step.truncated
             if save and not is_reset_step:
                 saved.append(SavedGame(t, game.save(), observation[0], before))
-            memory = memory.acted(action)
+            past = past.acted(action)
             step = game.step(action)
             observations.append(observation[0])
             facts = np.array([action, step.reward, step.terminal, is_reset_step])
@@ -92,7 +92,7 @@ def record(
             if step.game_over:
                 break
         observations.append(frames.push(step.observation[None], np.array([step.first]))[0])
-        _, last = agent.observe(memory, observations[-1], reward=step.reward, first=step.first)
+        _, last = agent.observe(past, observations[-1], reward=step.reward, first=step.first)
     finally:
         game.close()
     return _recording(agent, rows, np.stack(observations), jax.tree.map(np.asarray, last))._replace(saved=tuple(saved))

@@ -24,7 +24,7 @@ States = tuple[DeviceState, ...]
 
 
 class JointLoop:
-    """Device loops in one environment, with the same actors, steps and clipping of rewards.
+    """Device loops in one environment, with the same actors, steps, rewards to learn from, and policy.
 
     Args:
         loops: one for each run.
@@ -32,6 +32,8 @@ class JointLoop:
     """
 
     def __init__(self, loops: Sequence[DeviceLoop], programs: Sequence[Hashable]) -> None:
+        if len({(loop.actors, loop.steps, loop.rewards, loop.policy) for loop in loops}) > 1:
+            raise ValueError("loops are joined only with the same actors, steps, rewards and policy")
         self.loops, self.programs = loops, programs
         self._stacked = all(isinstance(loop.seeds, StackedSeeds) for loop in loops)
         self._advance = over_devices(self._updates, donate_first=True, shared=1)

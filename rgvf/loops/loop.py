@@ -13,7 +13,8 @@ from rgvf.loops.seeds import PerSeed, SeedAxis
 from rgvf.seeding import Purpose, key_for
 
 MetricsOfUpdates: TypeAlias = dict[str, Float[Array, "..."]]
-"""Metrics by name, with an axis of updates: one number for each, in order; there may be unused places behind them."""
+"""Metrics by name: a number, or where a call makes several updates one for each, in order; there may be unused places
+behind them."""
 
 
 class Progress(NamedTuple):

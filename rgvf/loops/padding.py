@@ -15,11 +15,11 @@ from rgvf.features import can_be_padded
 from rgvf.networks import Head
 from rgvf.tasks import QuestionArrays, pad_questions
 
-Sizes = Mapping[str, tuple[int, int]]
+PaddedSizes = Mapping[str, tuple[int, int]]
 """Predictions and features to pad to, by task."""
 
 
-def common_sizes(agents: Sequence[Agent]) -> Sizes:
+def common_sizes(agents: Sequence[Agent]) -> PaddedSizes:
     """The largest sizes among the agents, of those tasks in which they differ and that can be padded."""
     sizes: dict[str, tuple[int, int]] = {}
     for task in agents[0].task_states:
@@ -36,7 +36,7 @@ def _can_be_padded(state: QuestionArrays) -> bool:
     return can_be_padded(state.features) and len(state.table.rounds) == 1
 
 
-def pad_agent(agent: Agent, sizes: Sizes) -> Agent:
+def pad_agent(agent: Agent, sizes: PaddedSizes) -> Agent:
     """The agent of one seed with nodes added that never learn."""
     modules, states = dict(agent.modules), dict(agent.task_states)
     optimiser_states = dict(agent.optimiser_states)

@@ -44,9 +44,9 @@ class GRU(eqx.Module):
         """Length of h."""
         return self.bias.shape[-1]
 
-    def __call__(self, h: Float[Array, "B size"], driven: Float[Array, "B gates"]) -> Float[Array, "B size"]:
-        """One step. `driven` is what the input does, `inputs(x)`: it can be computed for many steps at once."""
-        x_r, x_z, x_n = jnp.split(driven, GATES, axis=-1)
+    def __call__(self, h: Float[Array, "B size"], input_gates: Float[Array, "B gates"]) -> Float[Array, "B size"]:
+        """One step. `input_gates` is what the input does, `inputs(x)`: it can be computed for many steps at once."""
+        x_r, x_z, x_n = jnp.split(input_gates, GATES, axis=-1)
         h_r, h_z, h_n = jnp.split(h @ self.recurrent, GATES, axis=-1)
         r, z = jax.nn.sigmoid(x_r + h_r), jax.nn.sigmoid(x_z + h_z)
         n = jnp.tanh(x_n + r * add_bias(h_n, self.bias))
@@ -81,7 +81,7 @@ class Recurrent(eqx.Module):
         self, memory: Float[Array, "B size"], percept: Percept
     ) -> tuple[Float[Array, "B size"], Float[Array, "B size"]]:
         """One step of the GRU."""
-        h = self._step(memory, self._driven(percept), percept.first)
+        h = self._step(memory, self._input_gates(percept), percept.first)
         return h, h
 
     def unroll(self, memory: Float[Array, "B size"], percepts: Percept) -> Float[Array, "Tp1 B size"]:
@@ -94,15 +94,15 @@ class Recurrent(eqx.Module):
             return h, h
 
         # All that does not depend on h is done for the whole segment, before the scan.
-        _, states = jax.lax.scan(one_step, jax.lax.stop_gradient(memory), (self._driven(percepts), percepts.first))
+        _, states = jax.lax.scan(one_step, jax.lax.stop_gradient(memory), (self._input_gates(percepts), percepts.first))
         return states
 
     def _step(
-        self, h: Float[Array, "B size"], driven: Float[Array, "B gates"], first: Bool[Array, " B"]
+        self, h: Float[Array, "B size"], input_gates: Float[Array, "B gates"], first: Bool[Array, " B"]
     ) -> Float[Array, "B size"]:
-        return self.gru(jnp.where(first[:, None], 0.0, h), driven)
+        return self.gru(jnp.where(first[:, None], 0.0, h), input_gates)
 
-    def _driven(self, percept: Percept) -> Float[Array, "*batch gates"]:
+    def _input_gates(self, percept: Percept) -> Float[Array, "*batch gates"]:
         assert percept.last_action is not None
         assert percept.last_reward is not None
         action = jax.nn.one_hot(percept.last_action, self.n_actions)  # NO_ACTION: zeros

@@ -92,7 +92,6 @@ PRESETS: Mapping[str, Preset] = {
         "Craftax as in its study: sizes and learning rates of MinAtar, and a memory",
         {
             "frames": 20_000_000,
-            "representation": "gru",
             "dense": (512,),
             "memory": 512,
             "hidden": 512,
@@ -166,6 +165,8 @@ def preset(
     env = canonical_name(env) if isinstance(env, str) else own_name(env)
     plain = AgentConfig(agent, stop_gradient=settings.get("stop_gradient", False))
     values = PRESETS[find_preset(env, name, environment)].settings_for(plain, env) | settings
+    if settings.get("representation", "gru") != "gru" and "memory" not in settings:
+        values.pop("memory", None)  # the preset's, of a representation that is not used
     nested = {"tasks", "actor_critic", "agent", "env"}
     names = {
         cls: {field.name for field in dataclasses.fields(cls)} - nested

@@ -15,7 +15,7 @@ from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 from rgvf.agents import REPRESENTATION, Agent, make_learner, predict
 from rgvf.arrays import fill
 from rgvf.environments.environment import Environment
-from rgvf.environments.registry import find_spec
+from rgvf.environments.registry import RULES, find_spec
 from rgvf.networks import has_memory
 from rgvf.questions import QuestionNetwork
 from rgvf.runs.config import RunConfig
@@ -32,9 +32,9 @@ class TrainedAgent:
 
     `predict`, `represent`, `answer` and `act` are for agents without memory. Every agent can be used step by step:
 
-        memory = agent.begin()
-        memory, action = agent.step(memory, observation)
-        memory, action = agent.step(memory, next_observation, reward=reward)
+        past = agent.begin()
+        past, action = agent.step(past, observation)
+        past, action = agent.step(past, next_observation, reward=reward)
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class TrainedAgent:
     def predict(self, observation: Shaped[Any, "*batch *observation"]) -> dict[str, Any]:
         """Everything at once, as `rgvf.agents.predict` gives it: state, logits, policy, value, and answers by task."""
         if self.has_memory:
-            how = "memory = agent.begin(), then memory, action = agent.step(memory, observation, reward=…)"
+            how = "past = agent.begin(), then past, action = agent.step(past, observation, reward=…)"
             raise ValueError(f"this agent has memory, so one observation is not enough: {how}")
         percept = Percept(self._checked(observation), jnp.zeros((), bool))
         return self._predict(self.agent, (), percept)[1]
@@ -109,59 +109,62 @@ class TrainedAgent:
         return _choose(self.predict(observation)["policy"], key)
 
     def begin(self, games: int = 1) -> Past:
-        """The memory before anything has happened, of one game or of several side by side."""
+        """What the agent has before anything has happened, of one game or of several side by side."""
         return Past.new(self.agent.modules[REPRESENTATION].initial_memory(games), games)
 
     def step(
         self,
-        memory: Past,
+        past: Past,
         observation: Shaped[Any, "*games *observation"],
         *,
         reward: float | Shaped[Any, "*games"] | None = None,
         first: bool | Bool[Any, "*games"] = False,
         key: Key[Array, ""] | None = None,
     ) -> tuple[Past, int | Int[np.ndarray, "*games"]]:
-        """The next memory, and the action: drawn from the policy, or without a key the most likely one.
+        """The next past, and the action: drawn from the policy, or without a key the most likely one.
+
+        The past is for the next call of `step` or `observe`, which is given the reward of the action. It does not hold
+        this reward itself, so it is not for `Past.percept`.
 
         Args:
-            memory: what `begin` or the last step gave. It remembers the last action, too.
+            past: what `begin` or the last step gave: the memory, and the last action.
             observation: of one game, or with a leading axis of all games.
             reward: what the environment gave with it, neither scaled nor clipped. An agent with memory needs it, except
                 where an episode begins.
-            first: an episode begins with it, so the memory starts anew. Not needed after `begin`.
+            first: an episode begins with it, so nothing is remembered. Not needed after `begin`.
             key: to draw the action with.
         """
-        memory, predicted = self.observe(memory, observation, reward=reward, first=first)
+        past, predicted = self.observe(past, observation, reward=reward, first=first)
         action = _choose(predicted["policy"], key)
-        return memory.acted(action), action
+        return past.acted(action), action
 
     def observe(
         self,
-        memory: Past,
+        past: Past,
         observation: Shaped[Any, "*games *observation"],
         *,
         reward: float | Shaped[Any, "*games"] | None = None,
         first: bool | Bool[Any, "*games"] = False,
     ) -> tuple[Past, dict[str, Any]]:
-        """The same without an action: the next memory, and all that `predict` gives. Then `memory.acted(action)`."""
+        """The same without an action: the next past, and all that `predict` gives. Then `past.acted(action)`."""
         array = self._checked(observation)
         games = array.shape[: array.ndim - len(self.spec.observation_shape)]
         n = games or (1,)
-        if memory.last_action is not None and memory.last_action.shape != n:
-            raise ValueError(f"the memory is of {len(memory.last_action)} games, the observations are of {n}")
+        if past.last_action is not None and past.last_action.shape != n:
+            raise ValueError(f"the past is of {len(past.last_action)} games, the observations are of {n}")
         firsts = jnp.array(np.broadcast_to(np.asarray(first, bool), n))
-        if reward is None and memory.last_action is not None and ((memory.last_action != NO_ACTION) & ~firsts).any():
+        if reward is None and past.last_action is not None and ((past.last_action != NO_ACTION) & ~firsts).any():
             raise ValueError("this agent remembers rewards: pass reward=, what the environment gave for its action")
-        if memory.last_action is not None and (memory.last_action >= len(self.spec.actions)).any():
-            raise ValueError(f"the last action was {memory.last_action}; there are {len(self.spec.actions)}, from 0 on")
+        if past.last_action is not None and (past.last_action >= len(self.spec.actions)).any():
+            raise ValueError(f"the last action was {past.last_action}; there are {len(self.spec.actions)}, from 0 on")
         given = np.asarray(0.0 if reward is None else reward, np.float32)
         if not np.isfinite(given).all():
             raise ValueError(f"rewards must be finite, not {given}")
         scaled = self.config.rewards(given)
         rewards = jnp.array(np.broadcast_to(scaled, n))
-        percept = memory._replace(last_reward=rewards).percept(array if games else array[None], firsts)
-        new, predicted = self._predict(self.agent, memory.memory, percept)
-        return memory._replace(memory=new), predicted if games else jax.tree.map(lambda x: x[0], predicted)
+        percept = past._replace(last_reward=rewards).percept(array if games else array[None], firsts)
+        new, predicted = self._predict(self.agent, past.memory, percept)
+        return past._replace(memory=new), predicted if games else jax.tree.map(lambda x: x[0], predicted)
 
 
 def _choose(policy: Float[Array, "*batch actions"], key: Key[Array, ""] | None) -> int | Int[np.ndarray, "*batch"]:
@@ -199,6 +202,9 @@ def load(
     if found is None:
         raise RunError(f"the run in {path} has no checkpoint yet")
     arrays, facts = found
+    if folder.rules != RULES.get(config.env, 1):
+        changed = f"the rules of {config.env} have changed since {path} was trained"
+        warnings.warn(f"{changed}: it plays by the new ones, and its scores do not compare", stacklevel=2)
     spec = find_spec(config.env, environment)
     networks = folder.load_networks(config)
     try:

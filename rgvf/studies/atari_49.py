@@ -96,7 +96,7 @@ def draw(found: NormalisedScores, agents: Sequence[str], folder: Path) -> list[P
 
 def _aggregates(found: NormalisedScores, agents: Sequence[str], games: Sequence[str], folder: Path) -> Path:
     panels = published_curves(found, agents, games)
-    return learning_panels([folder / "aggregate.png"], panels, "score", f"Atari, {_count(games)}")[0]
+    return learning_panels([folder / "aggregate.png"], panels, "score", f"Atari, {_which(games)}")[0]
 
 
 def _profiles(found: NormalisedScores, agents: Sequence[str], games: Sequence[str], folder: Path) -> Path:
@@ -110,21 +110,22 @@ def _profiles(found: NormalisedScores, agents: Sequence[str], games: Sequence[st
     if stopped:
         panels = {"stop-gradient" + ", and A2C" * len(baseline): baseline | stopped, **panels}
     band = " (band: 95 % bootstrap interval)" if any(np.isfinite(each[0]).any() for each in profiles.values()) else ""
-    title = f"Atari, {_count(games)}: how many runs end above a score{band}"
+    title = f"Atari, {_which(games)}: how many runs end above a score{band}"
     label = "human-normalised score"
     return profile_panels(folder / "profiles.png", panels, THRESHOLDS, title, label, ("human", 1.0))
 
 
 def _improvement(found: NormalisedScores, agent: str, games: Sequence[str], folder: Path) -> Path:
     values = improvement(found.means(agent, games), found.means(BASELINE, games), games)
-    title = f"{agent} against A2C, {_count(games)}"
+    title = f"{agent} against A2C, {_which(games)}"
     label = "(score − A2C) / (max(human, A2C) − random)"
     path = folder / f"improvement-{agent}.png"
     by_game = dict(zip(games, values.tolist(), strict=True))
     return improvement_bars(path, by_game, title, label, agent_style(agent).colour)
 
 
-def _count(games: Sequence[str]) -> str:
+def _which(games: Sequence[str]) -> str:
+    """For a title: how many games, or which one."""
     return f"{len(games)} games" if len(games) > 1 else games[0]
 
 

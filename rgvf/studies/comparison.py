@@ -25,7 +25,7 @@ class Duel(NamedTuple):
     figures: Mapping[str, Any] = {}
 
 
-class Scores(ABC):
+class GameScores(ABC):
     """Final returns of agents in games. How those of several games become one number, subclasses say.
 
     Args:
@@ -68,7 +68,7 @@ class Scores(ABC):
         """Whether `a` is better than `b`: by the 95 % bootstrap interval of the difference of the measure."""
 
 
-def outperforms(found: Scores, claim: str, better: str, worse: str) -> Claim:
+def outperforms(found: GameScores, claim: str, better: str, worse: str) -> Claim:
     """A claim that one agent is clearly better than another, over games."""
     check = (
         f"{found.measure} of {better} above that of {worse}, {found.unit}: the 95 % bootstrap interval of the "

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from rgvf.agents import STOPPED, AgentConfig
 from rgvf.runs import RunConfig, preset
@@ -51,10 +51,9 @@ class CraftaxStudy(RunsStudy):
     def run_config(self, config: CraftaxConfig, variant: str) -> RunConfig:
         """An agent by the preset, which has the settings of MinAtar."""
         agent = variant.partition(".")[2]
-        env, kind = f"craftax/{GAME}-{config.view}", config.representation
-        own: dict[str, Any] = {} if kind == "gru" else {"memory": 0}
+        env = f"craftax/{GAME}-{config.view}"
         task, stopped = agent.removesuffix(STOPPED), agent.endswith(STOPPED)
-        run = preset(env, task, "craftax", stop_gradient=stopped, representation=kind, **own)
+        run = preset(env, task, "craftax", stop_gradient=stopped, representation=config.representation)
         return config.run_config(env, run.agent, FIRST_SEED)
 
     def judge(self, config: CraftaxConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:

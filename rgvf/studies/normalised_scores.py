@@ -28,7 +28,7 @@ from rgvf.analysis import (
 )
 from rgvf.environments import ATARI_GAMES, DMLAB_LEVELS
 from rgvf.studies.claims import Claim
-from rgvf.studies.comparison import Duel, Scores
+from rgvf.studies.comparison import Duel, GameScores
 from rgvf.studies.curves import Curves
 
 INTERVALS_CAVEAT = (
@@ -74,7 +74,7 @@ ATARI = Benchmark("Atari", ATARI_GAMES, MEASURES, (MEDIAN, RECORD), MIDDLE)
 DMLAB = Benchmark("DeepMind Lab", DMLAB_LEVELS, (CAPPED, MEDIAN, MIDDLE), (CAPPED,), CAPPED)
 
 
-class NormalisedScores(Scores):
+class NormalisedScores(GameScores):
     """Scores normalised by those of people or by records, over the games that the agents in question have.
 
     Args:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,7 @@ from typing import Any, NamedTuple
 
 from rgvf.messages import SILENT
 from rgvf.studies.folder import StudyFolder
-from rgvf.studies.pool import Pool, failed_variants
+from rgvf.studies.pool import Pool, batches_to_run, failed_variants, leave_memory
 from rgvf.studies.runs import RunsStudy
 from rgvf.studies.study import StudyListener, choose, open_study, stored_results
 
@@ -37,7 +38,7 @@ class Kind(NamedTuple):
         return self.frames / self.rate / 3600 if self.rate else float("nan")
 
 
-class Plan(NamedTuple):
+class StudyPlan(NamedTuple):
     """What is left of a study."""
 
     kinds: list[Kind]
@@ -78,8 +79,8 @@ def make_plan(
     seconds: float = SECONDS,
     retry_failed: bool = False,
     imports: Sequence[str] = (),
-) -> Plan:
-    """Count what is left to run, and measure one batch of each kind. Nothing is written.
+) -> StudyPlan:
+    """Count what is left to run, and measure one batch of each kind. No result is written.
 
     A batch that was begun counts as if it were not.
 
@@ -90,6 +91,7 @@ def make_plan(
         seconds: of each measurement; 0: none.
         retry_failed: as for `run_study`.
     """
+    leave_memory()
     names = choose(study, config, variants)
     parallel = max(1, study.default_parallel(config) if parallel is None else parallel)
     finished: set[str] = set()
@@ -97,14 +99,15 @@ def make_plan(
     if (out / "config.json").exists():
         folder = open_study(study, config, out)[0]
         finished = set(stored_results(study, config, folder))
-        failed = [] if retry_failed else failed_variants(folder, [name for name in names if name not in finished])
-    left = [variant for variant in names if variant not in finished and variant not in failed]
+        failed = failed_variants(folder, [name for name in names if name not in finished])
+    to_run = batches_to_run(study, [name for name in names if name not in finished], failed, retry_failed)
+    left = [variant for _, members in to_run for variant in members]
 
     def agents(variants: Sequence[str]) -> int:
         return sum(study.seeds(config, variant) for variant in variants)
 
     by_kind: dict[str, list[Sequence[str]]] = {}
-    for batch, members in study.batches(left):
+    for batch, members in to_run:
         kinds = {study.kind(config, variant) for variant in members}
         by_kind.setdefault(batch if len(kinds) > 1 else kinds.pop(), []).append(members)
     largest = {kind: max(batches, key=agents) for kind, batches in by_kind.items()}
@@ -120,7 +123,8 @@ def make_plan(
         Kind(kind, len(batches), n := sum(map(agents, batches)), n * config.length, rates.get(kind, 0.0))
         for kind, batches in by_kind.items()
     ]
-    return Plan(plan, parallel, agents([name for name in names if name in finished]), agents(failed), cannot)
+    given_up = [] if retry_failed else failed
+    return StudyPlan(plan, parallel, agents([name for name in names if name in finished]), agents(given_up), cannot)
 
 
 def _measure(
@@ -132,15 +136,14 @@ def _measure(
     seconds: float,
     imports: Sequence[str],
 ) -> dict[str, float]:
-    """Frames/s of a batch of each kind; the machine is as full as it would be."""
-    copies = -(-parallel // len(batches)) if len(batches) < parallel else 1
-    kinds = {f"{i}-{kind.replace('/', '-')}": kind for i, kind in enumerate([*batches] * copies)}
+    """Frames/s of a batch of each kind. More of them run beside the last ones, so that the machine is as full then."""
+    rounds = -(-len(batches) // parallel)
+    running = itertools.islice(itertools.cycle(batches), rounds * parallel)
+    kinds = {f"{i}-{kind.replace('/', '-')}": kind for i, kind in enumerate(running)}
     with tempfile.TemporaryDirectory() as path:
         scratch = StudyFolder(Path(path), study.name, config.identity())
         pool = Pool(study, config, scratch, listener, parallel, imports, measure=seconds)
         listener.begin("measuring")
         pool.run([(name, tuple(batches[kind])) for name, kind in kinds.items()])
-    by_kind: dict[str, list[float]] = {}
-    for name, rate in pool.rates.items():
-        by_kind.setdefault(kinds[name], []).append(rate)
-    return {kind: sum(rates) / len(rates) for kind, rates in by_kind.items()}
+    measured = list(kinds.items())[: len(batches)]
+    return {kind: pool.rates[name] for name, kind in measured if name in pool.rates}

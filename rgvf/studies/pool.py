@@ -19,10 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rgvf.environments.workers.launch import available_cores
 from rgvf.messages import SILENT
 from rgvf.studies.folder import StudyFolder
 from rgvf.studies.study import Study, StudyListener
-from rgvf.studies.worker import INTERRUPTED, Job
+from rgvf.studies.worker import IN_USE, INTERRUPTED, Job
 
 INTERRUPTIONS = {INTERRUPTED, 128 + 1, 128 + 15, -1, -2, -9, -15}
 """Status of a process that was stopped from outside, by a signal that it obeyed or not."""
@@ -74,7 +75,6 @@ class Pool:
         self.rates: dict[str, float] = {}
         """Where batches are measured: frames/s by batch."""
         self._free = share_cores(available_cores(), at_once)
-        leave_memory()
         self._said: queue.SimpleQueue[tuple[_Process, dict[str, Any]]] = queue.SimpleQueue()
         self._running: list[_Process] = []
 
@@ -163,6 +163,8 @@ class Pool:
         self._listen()
         if status == 0:
             process.log.unlink(missing_ok=True)
+        elif status == IN_USE:
+            self._listener.warn(f"{process.name} is being trained by another process, and was left out")
         elif status in INTERRUPTIONS:
             self._listener.warn(f"{process.name} was interrupted; the same command continues it")
         else:
@@ -205,10 +207,7 @@ def run_in_processes(
     failed = failed_variants(folder, variants)
     if failed and not retry_failed:
         listener.warn(f"{len(failed)} failed before and will not run again without --retry-failed: {', '.join(failed)}")
-    leave_memory()
-    batches = list(study.batches([variant for variant in variants if variant not in failed]))
-    if retry_failed:  # one by one: then a variant that fails again takes no other one with it
-        batches += [(variant, (variant,)) for variant in failed]
+    batches = batches_to_run(study, variants, failed, retry_failed)
     if not batches:
         return
     began = time.monotonic()
@@ -216,6 +215,14 @@ def run_in_processes(
     listener.begin(title)
     Pool(study, config, folder, listener, at_once, imports).run(batches)
     listener.finish(title, time.monotonic() - began)
+
+
+def batches_to_run(
+    study: Study, variants: Sequence[str], failed: Sequence[str], retry_failed: bool
+) -> list[tuple[str, Sequence[str]]]:
+    """The batches of the variants that have not failed and, if wanted, of those that have."""
+    new = study.batches([variant for variant in variants if variant not in failed])
+    return [*new, *(study.retries(failed) if retry_failed else ())]
 
 
 def start_command(cores: Sequence[int]) -> str:
@@ -236,13 +243,6 @@ def module_of(study: Study) -> str:
     if not found:
         raise ValueError(f"to be run in processes, the study {study.name} must be the STUDY of a module")
     return found[0]
-
-
-def available_cores() -> list[int]:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return sorted(os.sched_getaffinity(0))
-    return list(range(os.cpu_count() or 1))
 
 
 def share_cores(cores: Sequence[int], n: int) -> list[tuple[int, ...]]:

@@ -18,7 +18,7 @@ from rgvf.analysis import (
     ratio_interval,
 )
 from rgvf.studies.claims import Claim
-from rgvf.studies.comparison import ByVariant, Duel, Scores, game_difference, game_panels, game_table
+from rgvf.studies.comparison import ByVariant, Duel, GameScores, game_difference, game_panels, game_table
 
 PARTS = ("rivals", "ablations")
 
@@ -42,7 +42,7 @@ class Comparison:
     """Claims report the difference in each game, too."""
 
 
-class RelativeScores(Scores):
+class RelativeScores(GameScores):
     """All agents that were trained, in the games that all of them have and in which the baseline scored at all."""
 
     measure = "interquartile mean"
@@ -51,7 +51,7 @@ class RelativeScores(Scores):
         super().__init__(curves, comparison.games)
         self.comparison, self.baseline = comparison, comparison.baseline
         self.unit = f"in units of {self.baseline.upper()}'s mean in each game"
-        self.resampled = f"{Scores.resampled}, {self.baseline.upper()}'s too"
+        self.resampled = f"{GameScores.resampled}, {self.baseline.upper()}'s too"
         self.agents = self.trained(comparison.agents)
         complete = self.games(*self.agents) if self.baseline in self.agents else []
         self.compared = [game for game in complete if curves[f"{game}.{self.baseline}"].final.mean() > 0]

@@ -10,7 +10,7 @@ from typing import Any
 
 from rgvf.messages import SILENT
 from rgvf.studies.folder import StudyFolder
-from rgvf.studies.pool import failed_variants, run_in_processes
+from rgvf.studies.pool import failed_variants, leave_memory, run_in_processes
 from rgvf.studies.study import (
     Conclusion,
     Study,
@@ -48,6 +48,7 @@ def run_study(
         ValueError: an unknown variant, or what the environments need is not installed.
         FolderError: `out` cannot be used.
     """
+    leave_memory()
     folder, names = open_study(study, config, out, variants)
     results = stored_results(study, config, folder)
     if results:
@@ -65,11 +66,14 @@ def run_study(
             listener.finish(batch, time.monotonic() - began)
     conclusion = conclude_study(study, config, folder)
     failed = failed_variants(folder, wanted)
-    if not failed:
-        return conclusion
-    note = f"{len(failed)} failed, and are not in it: {some_of(failed)}."
-    caution = sentences(conclusion.caution, note)
-    return dataclasses.replace(conclusion, caution=caution, failed=tuple(failed))
+    done = stored_results(study, config, folder)
+    unfinished = [name for name in wanted if name not in done and name not in failed]
+    notes = [
+        f"{len(names)} {how}, and are not in it: {some_of(names)}." if names else ""
+        for how, names in (("failed", failed), ("are not finished", unfinished))
+    ]
+    caution = sentences(conclusion.caution, *notes)
+    return dataclasses.replace(conclusion, caution=caution, failed=tuple(failed), unfinished=tuple(unfinished))
 
 
 def conclude_study(study: Study, config: Any, folder: StudyFolder) -> Conclusion:

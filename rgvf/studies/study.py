@@ -30,6 +30,8 @@ class Conclusion:
     """Why the claims may come out otherwise, where less was run than the full study."""
     failed: tuple[str, ...] = ()
     """Variants that should have been run, and have failed."""
+    unfinished: tuple[str, ...] = ()
+    """Variants that should have been run, and were interrupted, or left to another process."""
 
 
 @runtime_checkable
@@ -93,6 +95,10 @@ class Study(ABC):
 
     def batches(self, variants: Sequence[str]) -> Iterable[tuple[str, Sequence[str]]]:
         """The variants, divided into those that are best run at once; each batch has a name for people."""
+        return ((variant, (variant,)) for variant in variants)
+
+    def retries(self, variants: Sequence[str]) -> Iterable[tuple[str, Sequence[str]]]:
+        """Batches of variants that have failed: one by one, so that one that fails again takes no other with it."""
         return ((variant, (variant,)) for variant in variants)
 
     @abstractmethod

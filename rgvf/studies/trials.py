@@ -17,11 +17,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from rgvf.agents import STOPPED
+from rgvf.environments.workers.launch import available_cores
 from rgvf.messages import unknown
 from rgvf.runs import PRESETS, RunConfig, preset
 from rgvf.settings import require
 from rgvf.studies import Conclusion, Curves, StudyConfig, StudyFolder, StudyListener, sentences, some_of
-from rgvf.studies.pool import available_cores
 from rgvf.studies.runs import RunsStudy, train_runs
 from rgvf.tasks import TaskSettings
 
@@ -37,9 +37,9 @@ class TrialsConfig(StudyConfig):
     PRESETS: ClassVar[tuple[str, ...]] = ("paper", "fast")
 
     games: tuple[str, ...] = ()
-    """Games to train in; all by default."""
+    """Games to train in; by default those of the full study."""
     agents: tuple[str, ...] = ()
-    """Agents to train; the paper's by default."""
+    """Agents to train; by default those of the full study."""
     seeds: int = 5
     """Number of trials of each agent in each game."""
     frames: int = 0
@@ -175,6 +175,10 @@ class TrialsStudy(RunsStudy):
         together = [_following(group) for _, group in super().batches(variants)]
         return ((run_name(group), [str(trial) for trial in group]) for groups in together for group in groups)
 
+    def retries(self, variants: Sequence[str]) -> Iterable[tuple[str, Sequence[str]]]:
+        """As they failed: trials of one run have one checkpoint."""
+        return self.batches(variants)
+
     def run(
         self, config: Any, variants: Sequence[str], listener: StudyListener, folder: StudyFolder
     ) -> dict[str, Curves]:
@@ -192,9 +196,9 @@ class TrialsStudy(RunsStudy):
         """Games, agents and seeds, and how many trials these are."""
         trials = [Trial.parse(variant) for variant in self.chosen(config)]
         games, agents = len({each.game for each in trials}), len({each.agent for each in trials})
-        parts = f"{games} games × {agents} agents × {config.seeds} seeds"
+        parts = f"{count(games, 'game')} × {count(agents, 'agent')} × {count(config.seeds, 'seed')}"
         how = f"{parts} = " if games * agents * config.seeds == len(trials) else ""
-        return f"{how}{len(trials):,} trials × {config.length:,} frames"
+        return f"{how}{count(len(trials), 'trial')} × {config.length:,} frames"
 
     def kind(self, config: Any, variant: str) -> str:
         """The agent: games are about as fast as each other."""
@@ -239,8 +243,8 @@ class TrialsStudy(RunsStudy):
         games = _in_order(self.all_games, (trial.game for trial in found))
         agents = len({trial.agent for trial in found})
         seeds = len({trial.seed for trial in found})
-        here = f"{_count(len(games), 'game')}, {_count(agents, 'agent')}, {_count(seeds, 'seed')}"
-        whole = f"{_count(len(self.games), 'game')}, {_count(len(self.agents), 'agent')}, {_count(full.seeds, 'seed')}"
+        here = f"{count(len(games), 'game')}, {count(agents, 'agent')}, {count(seeds, 'seed')}"
+        whole = f"{count(len(self.games), 'game')}, {count(len(self.agents), 'agent')}, {count(full.seeds, 'seed')}"
         names = f" Games: {', '.join(games)}." if games and games != list(self.games) else ""
         return (
             f"This has {here}, {config.length:,} frames by the preset {config.preset}; the full study has {whole}, "
@@ -260,8 +264,9 @@ def _following(variants: Sequence[str]) -> list[list[Trial]]:
     return [[trial for _, trial in group] for _, group in groups]
 
 
-def _count(n: int, what: str) -> str:
-    return f"{n} {what}{'s' * (n != 1)}"
+def count(n: int, what: str) -> str:
+    """So many of something: 1 game, 2,205 trials."""
+    return f"{n:,} {what}{'s' * (n != 1)}"
 
 
 def _join(curves: Sequence[Curves]) -> Curves:

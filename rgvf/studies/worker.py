@@ -30,7 +30,8 @@ from rgvf.studies.study import Study, open_study, run_batch
 
 PATIENCE = 60.0
 """Seconds to wait for a run that another process is about to leave."""
-INTERRUPTED, FAILED = 130, 1
+INTERRUPTED, IN_USE, FAILED = 130, 75, 1
+"""Status of a process: stopped from outside, another process trains there, failed."""
 LONG = 10**12
 """Frames of a run that is only measured."""
 
@@ -135,9 +136,8 @@ def main() -> NoReturn:
                 _run(job, study, Reports(stop))
         except KeyboardInterrupt:
             status = INTERRUPTED
-        except InUseError as error:  # it is being trained, so it has not failed
-            say(warning=one_line(error))
-            status = INTERRUPTED
+        except InUseError:  # it is being trained, so it has not failed
+            status = IN_USE
         except UserError as error:
             print(one_line(error), file=sys.stderr)
             status = FAILED

@@ -120,6 +120,28 @@ def test_a_setting_that_older_runs_lack_does_not_split_a_group(tmp_path):
     assert (group.label, list(group.lines)) == ("rgvf", [0, 1])
 
 
+def test_a_setting_that_an_older_run_lacks_still_tells_the_others_apart(tmp_path):
+    folders = [make_run(tmp_path / f"{scale}", [[scale]], seed=int(scale), reward_scale=scale) for scale in (1.0, 2.0)]
+    old = make_run(tmp_path / "old", [[3.0]], seed=3)
+    config = json.loads((old / "config.json").read_text())
+    del config["reward_scale"]
+    (old / "config.json").write_text(json.dumps(config))
+    groups = read_runs([*folders, old])
+    assert [list(group.lines) for group in groups] == [[1], [2], [3]]
+    assert [group.label for group in groups] == [
+        "rgvf (reward_scale 1)",
+        "rgvf (reward_scale 2)",
+        "rgvf (reward_scale None)",
+    ]
+
+
+def test_runs_by_other_rules_are_no_seeds_of_one_agent(tmp_path):
+    old, new = (make_run(tmp_path / name, [[1.0]], seed=seed) for name, seed in (("old", 0), ("new", 1)))
+    config = json.loads((new / "config.json").read_text())
+    (new / "config.json").write_text(json.dumps(config | {"made_with": {"rules": 2}}))
+    assert [group.label for group in read_runs([old, new])] == ["rgvf (rules 1)", "rgvf (rules 2)"]
+
+
 def test_question_networks_are_named_by_their_folders(tmp_path):
     def make(name, discount, **settings):
         network = random_network(["reward"], ["a", "b"], depth=1, repeat=1, seed=0, discount=discount)

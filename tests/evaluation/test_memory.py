@@ -41,14 +41,12 @@ def test_step_by_step_it_has_the_states_of_training(agent):
     assert np.abs(unclipped).max() == 1
     learned_from = trajectory._replace(reward=CUE.rewards(trajectory.reward))
     expected = View.of(learned_from, agent.agent.modules[REPRESENTATION]).states
-    memory = agent.begin(4)
+    past = agent.begin(4)
     for t, observation in enumerate(np.asarray(trajectory.observation)):
-        memory, predicted = agent.observe(
-            memory, observation, reward=unclipped[t], first=np.asarray(trajectory.first[t])
-        )
+        past, predicted = agent.observe(past, observation, reward=unclipped[t], first=np.asarray(trajectory.first[t]))
         np.testing.assert_allclose(predicted["state"], expected[t], atol=1e-6)
         if t < len(trajectory.action):
-            memory = memory.acted(np.asarray(trajectory.action[t]))
+            past = past.acted(np.asarray(trajectory.action[t]))
 
 
 def test_a_compiled_scan_of_the_pure_function_is_the_same(agent):
@@ -68,11 +66,11 @@ def test_a_compiled_scan_of_the_pure_function_is_the_same(agent):
         return jax.lax.scan(step, past, (observations, rewards, firsts))[1]
 
     together = play(agent.agent, agent.begin(4), observations, CUE.rewards(rewards), firsts)
-    memory = agent.begin(4)
+    past = agent.begin(4)
     for t, observation in enumerate(observations):
-        after, predicted = agent.observe(memory, observation, reward=rewards[t], first=firsts[t])
-        memory, _ = agent.step(memory, observation, reward=rewards[t], first=firsts[t])
-        np.testing.assert_array_equal(after.memory, memory.memory)
+        after, predicted = agent.observe(past, observation, reward=rewards[t], first=firsts[t])
+        past, _ = agent.step(past, observation, reward=rewards[t], first=firsts[t])
+        np.testing.assert_array_equal(after.memory, past.memory)
         at_t = jax.tree.map(lambda x, t=t: x[t], together)
         jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, atol=1e-5), at_t, predicted)
 
@@ -99,19 +97,19 @@ def test_one_game_and_several(agent):
 def test_wrong_use_is_explained(agent):
     observation = np.zeros(3, np.float32)
     for method in (agent.predict, agent.act, agent.represent, agent.answer):
-        with pytest.raises(ValueError, match=r"has memory, so one observation is not enough: memory = agent.begin\(\)"):
+        with pytest.raises(ValueError, match=r"has memory, so one observation is not enough: past = agent.begin\(\)"):
             method(observation)
-    with pytest.raises(ValueError, match=r"the memory is of 2 games, the observations are of \(1,\)"):
+    with pytest.raises(ValueError, match=r"the past is of 2 games, the observations are of \(1,\)"):
         agent.step(agent.begin(2), observation)
     with pytest.raises(ValueError, match=r"must end in axes of \(3,\)"):
         agent.step(agent.begin(), np.zeros(4, np.float32))
-    memory, _ = agent.step(agent.begin(), observation)
+    past, _ = agent.step(agent.begin(), observation)
     with pytest.raises(ValueError, match="this agent remembers rewards: pass reward="):
-        agent.step(memory, observation)
+        agent.step(past, observation)
     with pytest.raises(ValueError, match="rewards must be finite, not nan"):
-        agent.step(memory, observation, reward=np.nan)
+        agent.step(past, observation, reward=np.nan)
     with pytest.raises(ValueError, match=r"the last action was \[9\]; there are \d, from 0 on"):
-        agent.step(memory.acted(9), observation, reward=0.0)
+        agent.step(past.acted(9), observation, reward=0.0)
     alone = Percept(jnp.zeros((1, 3)), jnp.ones(1, bool))
     with pytest.raises(ValueError, match=r"this agent has memory, so it needs its past: past = trained.begin\(B\)"):
         predict(agent.agent, (), alone)
@@ -123,9 +121,9 @@ def test_an_agent_without_memory_can_be_used_the_same_way(tmp_path):
     config = RunConfig("cue/2", AgentConfig("a2c", hidden=8), frames=40, actors=4, steps=5)
     agent = train(config, tmp_path / "run", progress=False)
     observations = np.eye(3, dtype=np.float32)
-    memory, actions = agent.step(agent.begin(3), observations, key=jax.random.key(0))
+    past, actions = agent.step(agent.begin(3), observations, key=jax.random.key(0))
     np.testing.assert_array_equal(actions, agent.act(observations, jax.random.key(0)))
-    _, one = agent.step(memory, observations[0])
+    _, one = agent.step(past, observations[0])
     assert one == agent.act(observations[0])
 
 
@@ -153,15 +151,15 @@ def test_memory_starts_anew_with_each_game_that_is_evaluated(agent, monkeypatch)
 def test_a_recording_has_the_predictions_of_the_agent_that_remembers(agent, tmp_path):
     game = record(agent, steps=10, seed=1, save=True)
     assert len(game.value) == 4
-    memory = agent.begin()
+    past = agent.begin()
     for t, saved in enumerate(game.saved):
-        for a, b in zip(jax.tree.leaves(saved.memory.memory), jax.tree.leaves(memory.memory), strict=True):
+        for a, b in zip(jax.tree.leaves(saved.past.memory), jax.tree.leaves(past.memory), strict=True):
             np.testing.assert_allclose(a, b, atol=1e-6)
         reward = 0.0 if t == 0 else game.reward[t - 1]
-        memory, predicted = agent.observe(memory, saved.observation, reward=reward, first=t == 0)
+        past, predicted = agent.observe(past, saved.observation, reward=reward, first=t == 0)
         np.testing.assert_allclose(predicted["value"], game.value[t], atol=1e-6)
         np.testing.assert_allclose(predicted["answers"]["rgvf"], game.answers["rgvf"][t], atol=1e-6)
-        memory = memory.acted(game.action[t])
+        past = past.acted(game.action[t])
     curves = [Curve("value", game.value, game.true_return)]
     film = Film("cue", game.screens, game.policy, agent.spec.actions, game.action, game.reward, curves, [])
     assert write_film(tmp_path / "film.gif", film).stat().st_size > 0

@@ -62,13 +62,13 @@ def test_on_the_host_they_are_those_of_a_game_that_is_restored_by_hand(tmp_path,
     features = agent.agent.task_states["rgvf"].features
     by_hand = make_game(config.env, 7)
 
-    def answer(node, steps, memory):
+    def answer(node, steps, past):
         """The target of the node, with what follows in place of a prediction; greedy, so one future is all."""
         step = by_hand.current()
         if steps == 0 or step.terminal:
             return 0.0
         condition = network.conditions[node]
-        memory, chosen = agent.step(memory, step.observation, reward=step.reward, first=step.first)
+        past, chosen = agent.step(past, step.observation, reward=step.reward, first=step.first)
         action = chosen if condition is None else condition
         after = by_hand.step(int(action))
         pair = (x.observation[None] for x in (step, after))
@@ -76,18 +76,18 @@ def test_on_the_host_they_are_those_of_a_game_that_is_restored_by_hand(tmp_path,
         f = np.asarray(features(Transition(before, jnp.array([action]), jnp.array([after.reward]), following)))[0]
         total = network.dense[node, network.n_predictions :] @ f
         for child in np.flatnonzero(network.dense[node, : network.n_predictions]):  # one at most
-            total += network.dense[node, child] * answer(child, steps - 1, memory.acted(action))
+            total += network.dense[node, child] * answer(child, steps - 1, past.acted(action))
         return total
 
-    memory = agent.begin()
+    past = agent.begin()
     for row, saved in enumerate(game.saved):
         for column, node in enumerate(nodes):
             by_hand.restore(saved.state)
-            np.testing.assert_allclose(found[row, column], answer(node, 90, memory), rtol=0.05, atol=0.05)
+            np.testing.assert_allclose(found[row, column], answer(node, 90, past), rtol=0.05, atol=0.05)
         by_hand.restore(saved.state)
         step = by_hand.current()
-        memory, _ = agent.step(memory, step.observation, reward=step.reward, first=step.first)
-        memory = memory.acted(game.action[row])
+        past, _ = agent.step(past, step.observation, reward=step.reward, first=step.first)
+        past = past.acted(game.action[row])
 
 
 def test_actions_are_drawn_from_the_policy():

@@ -213,3 +213,9 @@ def test_a_run_from_before_the_rules_changed_is_not_resumed(whole, monkeypatch):
     monkeypatch.setattr(import_module("rgvf.runs.train"), "RULES", {"minatar/Breakout": 2})
     with pytest.raises(RunError, match="was trained before the rules of minatar/Breakout changed"):
         resume(whole, progress=False)
+
+
+def test_an_agent_from_before_the_rules_changed_is_loaded_with_a_warning(whole, monkeypatch):
+    monkeypatch.setattr(import_module("rgvf.runs.trained_agent"), "RULES", {"minatar/Breakout": 2})
+    with pytest.warns(UserWarning, match="the rules of minatar/Breakout have changed since"):
+        rgvf.load(whole)

@@ -17,7 +17,7 @@ from tests.cli.command import run, words
 
 def by_command(*arguments):
     """The configuration of `rgvf train ARGUMENTS`."""
-    defaults = preset_options(parse(option_type(), list(arguments), "rgvf train"))
+    defaults = preset_options(arguments, parse(option_type(), list(arguments), "rgvf train"))
     return config_of(parse(option_type(), list(arguments), "rgvf train", default=defaults))
 
 
@@ -75,6 +75,14 @@ def test_deepmind_lab_is_as_published_and_doom_like_it():
 def test_agents_that_see_in_three_dimensions_have_memory_by_every_preset(env, name):
     assert rgvf.preset(env, "a2c", name=name).agent.representation == "gru"
     assert rgvf.preset(env, "a2c", name=name, representation="auto").agent.representation == "auto"
+
+
+def test_another_representation_than_the_preset_s_needs_no_memory():
+    craftax = "craftax/Classic-Symbolic"
+    given = by_command("--env", craftax, "--agent", "a2c", "--representation", "mlp")
+    assert given == rgvf.preset(craftax, "a2c", representation="mlp")
+    assert (given.agent.memory, rgvf.preset(craftax, "a2c").agent.memory) == (0, 512)
+    assert by_command("--env", craftax, "--representation=auto").agent.memory == 0
 
 
 def test_fast_differs_from_paper_in_three_numbers():

@@ -16,6 +16,7 @@ from rgvf.studies.curves import Curves
 from rgvf.studies.folder import StudyFolder
 from rgvf.studies.hyperparameters import RANGES, SAMPLED
 from rgvf.studies.plan import make_plan
+from rgvf.studies.pool import batches_to_run
 from rgvf.studies.study import stored_results
 from rgvf.studies.trials import Trial, TrialsConfig
 from rgvf.tasks import RandomQuestions
@@ -238,6 +239,14 @@ def test_on_a_gpu_seeds_that_follow_each_other_are_one_batch(monkeypatch):
     monkeypatch.setattr("rgvf.studies.runs.stacking_is_faster", lambda: True)
     together = {"Pong.a2c.0-1": chosen[:2], "Pong.a2c.3": chosen[2:3], "Pong.rgvf.4": chosen[3:4]}
     assert dict(ALL.batches(chosen)) == {**together, "Qbert.rgvf.5": chosen[4:]}
+
+
+def test_trials_that_failed_together_are_retried_together_from_their_checkpoint(monkeypatch):
+    monkeypatch.setattr("rgvf.studies.runs.stacking_is_faster", lambda: True)
+    trials = [f"Pong.a2c.{seed}" for seed in range(3)]
+    assert batches_to_run(ALL, [*trials, "Qbert.a2c.0"], trials, False) == [("Qbert.a2c.0", ["Qbert.a2c.0"])]
+    both = [("Qbert.a2c.0", ["Qbert.a2c.0"]), ("Pong.a2c.0-2", trials)]
+    assert batches_to_run(ALL, [*trials, "Qbert.a2c.0"], trials, True) == both
 
 
 def test_as_many_batches_run_at_once_as_keep_the_cores_busy(monkeypatch):

@@ -18,10 +18,11 @@ from rgvf.studies.curves import Curves
 from rgvf.studies.folder import StudyFolder
 from rgvf.studies.merge import merge
 from rgvf.studies.minatar import STUDY, MinAtarConfig
-from rgvf.studies.plan import Kind, Plan, make_plan
-from rgvf.studies.pool import available_cores, failure_file, share_cores
+from rgvf.studies.plan import Kind, StudyPlan, make_plan
+from rgvf.studies.pool import failure_file, share_cores
 from rgvf.studies.worker import Job, Stopwatch
 
+PREALLOCATE = "XLA_PYTHON_CLIENT_PREALLOCATE"
 SMALL = MinAtarConfig(seeds=1, frames=640, hidden=8, points=2, checkpoints=2)
 
 
@@ -161,11 +162,11 @@ def test_a_plan_counts_what_is_left(tmp_path):
 
 
 def test_hours_are_frames_over_rates_over_what_runs_at_once():
-    plan = Plan([Kind("a", 10, 50, 36_000_000, 1000.0), Kind("b", 1, 5, 3_600_000, 500.0)], parallel=4, done=0)
+    plan = StudyPlan([Kind("a", 10, 50, 36_000_000, 1000.0), Kind("b", 1, 5, 3_600_000, 500.0)], parallel=4, done=0)
     assert plan.hours() == pytest.approx((10 + 2) / 4)
     assert plan.hours(machines=2) == pytest.approx(2)  # no batch is shorter than it is alone
-    assert np.isnan(Plan([Kind("a", 1, 1, 1, 0.0)], 1, 0).hours())
-    assert np.isnan(Plan([Kind("a", 1, 1, 3600, 1.0), Kind("b", 1, 1, 1, 0.0)], 1, 0).hours())
+    assert np.isnan(StudyPlan([Kind("a", 1, 1, 1, 0.0)], 1, 0).hours())
+    assert np.isnan(StudyPlan([Kind("a", 1, 1, 3600, 1.0), Kind("b", 1, 1, 1, 0.0)], 1, 0).hours())
 
 
 def test_a_plan_leaves_out_what_has_failed_unless_it_is_to_be_run_again(tmp_path):
@@ -222,6 +223,49 @@ def test_folders_that_do_not_compare_are_not_merged(tmp_path):
     assert not (tmp_path / "all").exists()
 
 
-def test_this_machine_has_cores():
-    assert available_cores()
+def test_a_study_is_found_by_its_name():
     assert find_study("minatar") is STUDY
+
+
+def test_the_memory_of_a_gpu_is_left_to_the_processes_before_jax_is_used(monkeypatch, tmp_path):
+    """JAX reads the variable once, when a device is first used: to make an environment uses it."""
+    monkeypatch.delenv(PREALLOCATE, raising=False)
+
+    def check_ready(config, variants):
+        seen.append(os.environ.get(PREALLOCATE))
+        raise ValueError("seen")
+
+    seen = []
+    monkeypatch.setattr(STUDY, "check_ready", check_ready)
+    with pytest.raises(ValueError, match="seen"):
+        run_study(STUDY, SMALL, tmp_path / "study", ["Breakout.a2c"], parallel=1)
+    monkeypatch.delenv(PREALLOCATE)
+    make_plan(STUDY, SMALL, tmp_path / "plan", ["Breakout.a2c"], 1)
+    assert seen == ["false", "false"]
+
+
+def test_what_was_interrupted_is_named(monkeypatch, tmp_path):
+    """A process that the kernel killed for its memory leaves no result and no failure."""
+    monkeypatch.setattr("rgvf.studies.run.run_in_processes", lambda *arguments: None)
+    conclusion = run_study(STUDY, SMALL, tmp_path, ["Breakout.a2c", "Freeway.a2c"], parallel=2)
+    assert conclusion.unfinished == ("Breakout.a2c", "Freeway.a2c")
+    assert "2 are not finished, and are not in it: Breakout.a2c, Freeway.a2c." in conclusion.caution
+
+
+@pytest.mark.parametrize("parallel", [1, 2, 3, 4, 9, 16])
+def test_a_plan_measures_each_kind_once_and_fills_the_last_round(monkeypatch, tmp_path, parallel):
+    ran = []
+
+    class Measured:
+        def __init__(self, study, config, folder, listener, at_once, imports, measure):
+            self.rates, self.at_once = {}, at_once
+
+        def run(self, batches):
+            ran.extend(batches)
+            self.rates = {name: 1000.0 + i for i, (name, _) in enumerate(batches)}
+
+    monkeypatch.setattr("rgvf.studies.plan.Pool", Measured)
+    plan = make_plan(STUDY, SMALL, tmp_path / "plan", ["Breakout.*"], parallel)
+    assert len(ran) % parallel == 0
+    assert len(ran) - len(plan.kinds) < parallel
+    assert [kind.rate for kind in plan.kinds] == [1000.0 + i for i in range(12)]

@@ -15,9 +15,9 @@ _COMMAND = "import sys; sys.path[:] = sys.argv[3:]; from rgvf.environments.worke
 _CLOSE_SECONDS = 2.0  # a worker that has not ended by then is killed
 
 
-def available_cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def available_cores() -> list[int]:
+    """The cores that this process may use."""
+    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
 
 
 def launch(memory: int, is_loud: bool) -> tuple[Connection, subprocess.Popen[bytes]]:

@@ -87,8 +87,8 @@ class Workers:
         self._needs = worker_needs(name)
         if self._needs.alone and processes is not None and processes < self.n:
             raise ValueError(f"each game of {name} needs a process of its own: {self.n}, not {processes}")
-        self.processes = self.n if self._needs.alone else min(processes or available_cores(), self.n)
-        crowd = math.ceil(self.processes / available_cores())  # so many take turns on a core
+        self.processes = self.n if self._needs.alone else min(processes or len(available_cores()), self.n)
+        crowd = math.ceil(self.processes / len(available_cores()))  # so many take turns on a core
         self._patience, self._reset_seconds = patience * crowd, self._needs.reset_seconds * crowd
         bounds = [self.n * group // groups for group in range(groups + 1)]
         self.groups = tuple(slice(*pair) for pair in itertools.pairwise(bounds))
