@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable
 from typing import Any
 
-import deepmind_lab  # pyright: ignore[reportMissingImports] - it is not on PyPI
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,9 +14,12 @@ from rgvf.environments.game import GameError
 from rgvf.environments.game_names import find_dmlab
 from rgvf.environments.level_cache import LevelCache
 from rgvf.environments.seeded import Outcome, SeededGame
-from rgvf.environments.snapshots import unpack
 from rgvf.messages import one_line
 from rgvf.spec import EnvironmentSpec
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # it imports modules that Python and setuptools are about to drop
+    import deepmind_lab  # pyright: ignore[reportMissingImports] - it is not on PyPI
 
 FOLDER = "contributed/dmlab30"
 """Where the engine has the levels."""
@@ -38,7 +41,7 @@ _ACTIONS = {
     "look_right+forward": (20, 0, 0, 1, 0, 0, 0),
     "fire": (0, 0, 0, 0, 1, 0, 0),
 }
-"""Look right, look down, strafe right, move forward, fire, jump, crouch, as the engine takes them."""
+"""Look right, look up, strafe right, move forward, fire, jump, crouch, as the engine takes them."""
 _NOOP = np.zeros(7, np.intc)
 
 
@@ -75,7 +78,10 @@ class LabGame(SeededGame):
     def _open(self, episode_seed: int) -> NDArray[np.generic]:
         if self._lab is None:
             self._lab = self._call(self._start_engine)
-        self._call(self._lab.reset, seed=episode_seed)
+        try:
+            self._lab.reset(seed=episode_seed)
+        except Exception:  # it may be tried again
+            self._call(self._lab.reset, seed=episode_seed)
         for _ in range(int(np.random.default_rng(episode_seed).integers(1, NOOP_MAX + 1))):
             self._call(self._lab.step, _NOOP, num_steps=FRAME_SKIP)
         return self._observe()
@@ -104,9 +110,7 @@ class LabGame(SeededGame):
 
     def restore(self, data: bytes) -> None:
         """Start the episode that would have come next; see above."""
-        fields, _ = unpack(self.suite, data)
-        if fields["id"] != self.name:
-            raise ValueError(f"this is the saved state of {fields['id']}; expected {self.name}")
+        fields, _ = self._unpack(data)
         self._rng.bit_generator.state = fields["rng"]
         self.reset()
 

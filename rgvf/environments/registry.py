@@ -6,6 +6,7 @@ It needs no JAX, because worker processes import it. A suite's own modules are i
 from __future__ import annotations
 
 import difflib
+import importlib.util
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -78,8 +79,10 @@ class Suite:
     """Options that its environments take."""
     is_suggested: bool = True
     """Its environments are suggested for names without a suite."""
+    package: str = ""
+    """What the suite needs, where there is no extra that installs it."""
     how_to_install: str = ""
-    """What to do to have what the suite needs, where there is no extra."""
+    """What to do to have it."""
     restores: bool = True
     """A saved game can be continued exactly. Otherwise it starts a new episode."""
     worker: WorkerNeeds = WorkerNeeds()  # noqa: RUF009 - immutable
@@ -100,13 +103,14 @@ SUITES = {
     "cue": Suite("cue", "Cue", True, "", lambda: CUE_STEPS, find_cue, is_suggested=False),
     "dmlab": Suite(
         *("dmlab", "LabGame", False, "", lambda: DMLAB_LEVELS, find_dmlab),
+        package="deepmind_lab",
         how_to_install="build DeepMind Lab's Python package from https://github.com/google-deepmind/lab (its "
         "docs/users/build.md and python/pip_package say how) and install the wheel with pip; it is not on PyPI",
         restores=False,
         worker=WorkerNeeds(
             alone=True,
             is_loud=True,
-            reset_seconds=60.0,
+            reset_seconds=180.0,
             when_lost="DeepMind Lab ends its process where a map is missing, memory is short, or its renderer does not "
             "start",
         ),
@@ -217,7 +221,8 @@ def restores_games(name: str) -> bool:
 
 def worker_needs(name: str) -> WorkerNeeds:
     """What games of this environment need of their worker processes."""
-    return SUITES[name.partition("/")[0]].worker
+    suite = SUITES.get(name.partition("/")[0])
+    return WorkerNeeds() if suite is None else suite.worker
 
 
 def _make(name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -225,14 +230,17 @@ def _make(name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any
     for option in options:
         if option not in suite.options:
             raise ValueError(f"{name} has no option {option}")
-    with _missing_package(name, suite.how_to_install or f"pip install 'rgvf[{suite.extra}]'"):
+    with _missing_package(name, suite):
         make = getattr(import_module(f"rgvf.environments.{suite.module}"), suite.maker)
         return make(*arguments, **options)
 
 
 @contextmanager
-def _missing_package(name: str, what_to_do: str) -> Iterator[None]:
+def _missing_package(name: str, suite: Suite) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
+        what_to_do = f"pip install 'rgvf[{suite.extra}]'" if suite.extra else suite.how_to_install
+        if suite.package and error.name != suite.package and importlib.util.find_spec(suite.package):
+            what_to_do = f"{suite.package} itself imports it (docs/three-d.md says more)"
         raise ValueError(f"{name} needs {error.name}, which is not installed: {what_to_do}") from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from abc import ABC, abstractmethod
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,11 +104,16 @@ class SeededGame(ABC):
         }
         return pack(self.suite, fields, {"actions": np.array(self._played, "<i4").tobytes()})
 
-    def restore(self, data: bytes) -> None:
-        """Play the episode again up to the step of `save`."""
+    def _unpack(self, data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
+        """What `save` packed. ValueError where it is the state of another environment."""
         fields, parts = unpack(self.suite, data)
         if fields["id"] != self.name:
             raise ValueError(f"this is the saved state of {fields['id']}; expected {self.name}")
+        return fields, parts
+
+    def restore(self, data: bytes) -> None:
+        """Play the episode again up to the step of `save`."""
+        fields, parts = self._unpack(data)
         step = self._begin(fields["episode_seed"])
         for action in np.frombuffer(parts["actions"], "<i4").tolist():
             step = self.step(action)

@@ -84,7 +84,7 @@ class HostLoop:
         self._actor_structure = jax.tree.structure(actor_of(some_agent))
         carried = self._begin(agents)
         self._has_memory = bool(jax.tree.leaves(carried[1]))
-        self.workers.reset()
+        self.workers.reset_later()
         return HostState(agents, keys, *carried)
 
     def advance(self, state: HostState, updates: int = 1) -> tuple[HostState, Progress]:

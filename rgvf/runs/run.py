@@ -13,7 +13,7 @@ import numpy as np
 
 from rgvf.agents import make_learner, make_networks
 from rgvf.environments import Environment, find_environment, find_spec
-from rgvf.environments.workers import WorkerError, Workers
+from rgvf.environments.workers import WorkerError, Workers, check_processes
 from rgvf.loops import DeviceLoop, HostLoop, Loop, Progress, game_order, group_count, seed_axis, start
 from rgvf.runs.config import RunConfig
 from rgvf.runs.folder import Networks, RunError, RunFolder, check_identity, identity
@@ -185,6 +185,7 @@ def start_run(
 def prepare(config: RunConfig, environment: Environment | None = None) -> Networks:
     """The question networks of a run. Mistakes in the configuration show here, before anything is written."""
     check_loggers(config)
+    check_processes(config.env, config.actors * config.seeds, config.processes)
     spec = find_spec(config.env, environment)
     networks = {seed: make_networks(config.agent, spec, seed) for seed in config.all_seeds}
     learner = make_learner(config.agent, spec, config.seed, networks[config.seed])

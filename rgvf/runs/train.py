@@ -61,6 +61,8 @@ def resume(
 ) -> TrainedAgent:
     """Continue a run exactly where its last checkpoint was written; returns the agent of the first seed.
 
+    Games of DeepMind Lab start new episodes; all else about such a run continues exactly, too.
+
     Args:
         out: the run's folder.
         config: the run's own by default; another one may only have more frames, and other settings in `MAY_CHANGE`.

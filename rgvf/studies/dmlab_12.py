@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rgvf.agents import STOPPED
 from rgvf.analysis import learning_panels
@@ -33,6 +34,10 @@ LEGEND = (
 )
 
 
+ENGINE_BYTES = 200 * 2**20
+"""What an engine takes of the memory."""
+
+
 @dataclass(frozen=True)
 class LabConfig(TrialsConfig):
     """Settings of the study."""
@@ -57,11 +62,24 @@ class Lab12Study(TrialsStudy):
     )
     more_agents = tuple(f"rgvf+action-values{mode}" for mode in (STOPPED, ""))
 
+    def default_parallel(self, config: Any) -> int:
+        """As many batches at once as keep the cores busy, if their engines fit into half of the memory."""
+        trials = self.chosen(config)
+        in_a_batch = max((len(members) for _, members in self.batches(trials)), default=1)
+        engines = in_a_batch * self.run_config(config, trials[0]).actors
+        fit = memory_bytes() // 2 // (engines * ENGINE_BYTES)
+        return max(1, min(fit, super().default_parallel(config)))
+
     def judge(self, config: TrialsConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
         """The aggregates of each agent, the claims and the figures."""
         found, agents = NormalisedScores(self.by_agent(curves), DMLAB), self.all_agents
         caution = sentences(self.caution(config, curves), left_out(found, agents))
         return Conclusion(table(found, agents), check(found), draw(found, agents, folder.path), LEGEND, caution)
+
+
+def memory_bytes() -> int:
+    """Of this machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def check(found: NormalisedScores) -> list[Claim]:

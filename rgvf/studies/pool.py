@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rgvf.environments.workers.launch import available_cores
+from rgvf.environments.workers import available_cores
 from rgvf.messages import SILENT
 from rgvf.studies.folder import StudyFolder
 from rgvf.studies.study import Study, StudyListener

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from rgvf.agents import STOPPED
-from rgvf.environments.workers.launch import available_cores
+from rgvf.environments.workers import available_cores
 from rgvf.messages import unknown
 from rgvf.runs import PRESETS, RunConfig, preset
 from rgvf.settings import require

@@ -1,14 +1,11 @@
-"""DeepMind Lab, by a stand-in for its module; the last test runs the real one where it is installed."""
+"""DeepMind Lab, by a stand-in for its module."""
 
+import importlib
 import importlib.util
-import itertools
 import os
 import subprocess
 import sys
 import time
-from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -16,21 +13,20 @@ import numpy as np
 import pytest
 
 import rgvf
-from rgvf.environments import DMLAB_LEVELS, find_spec, make_game
+from rgvf.environments import DMLAB_LEVELS, find_spec, make_game, restores_games
 from rgvf.environments.game import GameError
 from rgvf.environments.level_cache import LevelCache
 from rgvf.environments.registry import SUITES
 from rgvf.environments.workers import WorkerError, Workers
+from rgvf.environments.workers.process import RESET
 from rgvf.features import PixelChange, RandomPatches
 from rgvf.trajectory import Transition
+from tests.environments.conftest import STANDINS
+from tests.environments.test_real_dmlab import LASERTAG, MAZE, SMALL, TINY
 from tests.environments.test_workers import play
 
-ROOT = str(Path(__file__).parents[2])
-STANDINS = str(Path(__file__).parents[1] / "standins")
 HAS_REAL = importlib.util.find_spec("deepmind_lab") is not None
-MAZE = "dmlab/explore_goal_locations_small"
-LASERTAG = "dmlab/lasertag_one_opponent_small"
-ACTIONS = {  # look right, look down, strafe right, forward, fire, jump, crouch
+ACTIONS = {  # look right, look up, strafe right, forward, fire, jump, crouch
     "forward": (0, 0, 0, 1, 0, 0, 0),
     "back": (0, 0, 0, -1, 0, 0, 0),
     "strafe_left": (0, 0, -1, 0, 0, 0, 0),
@@ -42,34 +38,6 @@ ACTIONS = {  # look right, look down, strafe right, forward, fire, jump, crouch
     "fire": (0, 0, 0, 0, 1, 0, 0),
 }
 NOTHING = ((0,) * 7, 4)
-
-
-MODULES = ("deepmind_lab", "rgvf.environments.dmlab")
-
-
-def forget(monkeypatch):
-    for module in MODULES:
-        monkeypatch.delitem(sys.modules, module, raising=False)
-
-
-@pytest.fixture
-def cache(monkeypatch, tmp_path):
-    """The folder of the level cache."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    return tmp_path / "rgvf" / "dmlab"
-
-
-@pytest.fixture
-def lab(monkeypatch, cache):
-    """The stand-in's class, in place of DeepMind Lab here and in worker processes; episodes have 400 frames."""
-    monkeypatch.syspath_prepend(STANDINS)
-    forget(monkeypatch)
-    monkeypatch.setenv("STANDIN_FRAMES", "400")
-    import deepmind_lab  # pyright: ignore[reportMissingImports]
-
-    yield deepmind_lab.Lab
-    for module in MODULES:  # not by monkeypatch, which would bring them back
-        sys.modules.pop(module, None)
 
 
 def play_to_the_end(game, action=0):
@@ -152,13 +120,14 @@ def test_a_restored_game_starts_the_episode_that_would_have_come_next(lab):
     play_to_the_end(game)
     game.step(0)
     assert lab.made[0].seeds[1:] == lab.made[1].seeds
+    assert not restores_games(MAZE)
     with pytest.raises(ValueError, match="saved state of explore_goal_locations_small; expected lasertag"):
         make_game(LASERTAG, 0).restore(saved)
 
 
 def test_maps_are_compiled_once(lab, cache, monkeypatch):
     make_game(MAZE, 3).reset()
-    kept = {path.name: path.read_bytes() for path in cache.iterdir()}
+    kept = {path.name: path.read_bytes() for path in cache.glob("*/*")}
     assert len(kept) == 1
     assert next(iter(kept)).startswith("explore_maze_noaas_")
 
@@ -167,60 +136,35 @@ def test_maps_are_compiled_once(lab, cache, monkeypatch):
 
     monkeypatch.setattr(LevelCache, "write", compiled)
     make_game(MAZE, 3).reset()
-    assert {path.name: path.read_bytes() for path in cache.iterdir()} == kept
+    assert {path.name: path.read_bytes() for path in cache.glob("*/*")} == kept
 
 
-def test_the_cache_says_yes_only_where_the_whole_file_is_there(tmp_path):
-    cache, target, source = LevelCache(tmp_path / "a" / "b"), tmp_path / "target.pk3", tmp_path / "source.pk3"
-    source.write_bytes(b"a map")
-    assert not cache.fetch("key_1", str(target))
-    cache.write("key_1", str(source))
-    assert cache.fetch("key_1", str(target))
-    assert target.read_bytes() == b"a map"
-    assert not cache.fetch("key_1", str(tmp_path / "missing" / "target.pk3"))
-    cache.write("../outside", str(source))
-    assert not (tmp_path / "a" / "outside.pk3").exists()
-    assert cache.fetch("../outside", str(target))
-    cache.write("key_2", str(tmp_path / "nothing.pk3"))  # it could not be read: nothing is kept
-    assert not cache.fetch("key_2", str(target))
-    source.write_bytes(b"")
-    cache.write("key_3", str(source))
-    assert not cache.fetch("key_3", str(target))
-    blocked = LevelCache(source / "below a file")
-    blocked.write("key", str(source))
-    assert not blocked.fetch("key", str(target))
+@pytest.mark.parametrize("damage", [lambda content: content[:-9], lambda content: b"garbage", lambda content: b""])
+def test_a_damaged_map_is_compiled_again_and_replaced(lab, cache, damage):
+    """With a damaged map the engine would end its process, at every attempt to resume."""
+    with Workers(MAZE, [0]) as workers:
+        workers.reset()
+    (kept,) = cache.glob("*/*")
+    whole = kept.read_bytes()
+    kept.write_bytes(damage(whole))
+    with Workers(MAZE, [0]) as workers:
+        assert workers.reset().first.all()
+    assert kept.read_bytes() == whole
 
 
-def test_no_map_is_kept_on_a_disk_that_is_nearly_full(tmp_path, monkeypatch):
-    source, target = tmp_path / "source.pk3", tmp_path / "target.pk3"
-    source.write_bytes(b"a map")
-    cache = LevelCache(tmp_path / "cache")
-    monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=2**30))
-    cache.write("key", str(source))
-    assert not cache.fetch("key", str(target))
-
-
-MANY_WRITE = """
-import sys
-import time
-from pathlib import Path
-from typing import Any
-from rgvf.environments.level_cache import LevelCache
-
-folder, me = Path(sys.argv[1]), sys.argv[2]
-cache, source, target = LevelCache(folder / "cache"), folder / "source.pk3", folder / f"target-{me}.pk3"
-for _ in range(100):
-    cache.write("key", str(source))
-    assert cache.fetch("key", str(target)) and target.read_bytes() == source.read_bytes()
-"""
-
-
-def test_a_cache_that_many_processes_write_never_shows_half_a_file(tmp_path):
-    (tmp_path / "source.pk3").write_bytes(os.urandom(200_000))
-    command = [sys.executable, "-c", MANY_WRITE, str(tmp_path)]
-    processes = [subprocess.Popen([*command, str(i)], env={**os.environ, "PYTHONPATH": ROOT}) for i in range(4)]
-    assert [process.wait(60) for process in processes] == [0] * 4
-    assert [path.name for path in (tmp_path / "cache").iterdir()] == ["key.pk3"]
+def test_a_cache_that_copied_nothing_ends_the_process(lab, monkeypatch):
+    """The stand-in is as mortal as the engine, so the tests around this one can fail."""
+    program = (
+        "import deepmind_lab\n"
+        "class Cache:\n    def fetch(self, key, path): return True\n"
+        "lab = deepmind_lab.Lab('contributed/dmlab30/explore_goal_locations_small', ['RGB_INTERLEAVED'],"
+        " level_cache=Cache())\n"
+        "lab.reset(seed=1)\nprint('alive')\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": STANDINS}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "alive" not in done.stdout
 
 
 def test_what_is_wrong_is_said_in_a_sentence(lab, monkeypatch):
@@ -241,6 +185,84 @@ def test_an_engine_without_its_levels(lab, monkeypatch):
         make_game(MAZE, 0).reset()
 
 
+def test_a_reset_that_fails_is_tried_once_more(lab, monkeypatch):
+    monkeypatch.setenv("STANDIN_FAILS", "1")
+    game = make_game(MAZE, 0)
+    assert game.reset().first
+    assert len(lab.made[0].seeds) == 2
+    assert len(set(lab.made[0].seeds)) == 1
+    assert all(0 <= seed < 2**31 for seed in lab.made[0].seeds)
+    monkeypatch.setenv("STANDIN_FAILS", "2")
+    with pytest.raises(GameError, match="cannot play explore_goal_locations_small .*the map could not be compiled"):
+        make_game(MAZE, 0).reset()
+
+
+def test_seeds_have_31_bits(lab):
+    """Beyond that the engine truncates them, and two episodes might be one."""
+    game = make_game(MAZE, 7)
+    for _ in range(50):
+        game.reset()
+    assert max(lab.made[0].seeds).bit_length() <= 31
+    assert sum(seed >= 2**30 for seed in lab.made[0].seeds) > 10
+
+
+def test_an_engine_is_closed_and_leaves_nothing_behind(lab, monkeypatch, tmp_path):
+    files = tmp_path / "files"
+    files.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(files))
+    game = make_game(MAZE, 0)
+    game.reset()
+    assert list(files.iterdir())
+    game.close()
+    assert lab.made[0].closed
+    assert not list(files.iterdir())
+    monkeypatch.setenv("STANDIN_COMPILE_SECONDS", "30")
+    with Workers(MAZE, [0]) as workers:  # it is killed while it compiles a map
+        workers._send(0, RESET)
+        until = time.monotonic() + 20
+        while not list(files.glob("*/dmlab_temp_folder_*")) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert list(files.glob("*/dmlab_temp_folder_*"))
+    assert not list(files.iterdir())
+
+
+def test_a_resumed_run_loads_one_map_for_each_engine(lab, cache):
+    with Workers(MAZE, [0, 1]) as workers:
+        workers.reset()
+        saved = workers.save()
+    for path in cache.glob("*/*"):
+        path.unlink()
+    with Workers(MAZE, [0, 1]) as workers:
+        workers.reset_later()
+        assert workers.restore(saved).first.all()
+        workers.current()
+        workers.save()
+    assert len(list(cache.glob("*/*"))) == 2
+    with Workers(MAZE, [2, 3]) as workers:
+        workers.reset_later()
+        assert workers.current().first.all()
+
+
+def test_too_few_processes_are_refused_before_anything_is_written(lab, tmp_path):
+    config = rgvf.preset(MAZE, TINY, **SMALL, processes=1)
+    with pytest.raises(ValueError, match="needs a process of its own: 2, not 1"):
+        rgvf.train(config, tmp_path / "run", progress=False)
+    assert not (tmp_path / "run").exists()
+
+
+def test_what_deepmind_lab_itself_needs_is_named(no_lab, monkeypatch, tmp_path):
+    (tmp_path / "deepmind_lab.py").write_text("import dm_env_that_is_not_here")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(ValueError, match="needs dm_env_that_is_not_here, .*: deepmind_lab itself imports it"):
+        find_spec(MAZE)
+
+
+def test_warnings_of_its_package_are_not_the_user_s(no_lab, monkeypatch, tmp_path):
+    (tmp_path / "deepmind_lab.py").write_text("import warnings; warnings.warn('imp is old', DeprecationWarning)")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert len(find_spec(MAZE).actions) == 9
+
+
 @pytest.mark.parametrize(("chosen", "other"), [("software", "hardware"), ("hardware", "software")])
 def test_a_renderer_that_was_not_built(lab, monkeypatch, chosen, other):
     monkeypatch.setenv("STANDIN_LACKS", chosen)
@@ -254,8 +276,7 @@ def test_a_renderer_that_was_not_built(lab, monkeypatch, chosen, other):
 
 
 @pytest.mark.skipif(HAS_REAL, reason="DeepMind Lab is installed")
-def test_without_the_module_the_error_says_where_it_is(monkeypatch):
-    forget(monkeypatch)
+def test_without_the_module_the_error_says_where_it_is(no_lab):
     with pytest.raises(ValueError, match="deepmind_lab, which is not installed: .*github.com/google-deepmind/lab"):
         find_spec(MAZE)
 
@@ -291,14 +312,6 @@ def test_slow_resets_are_no_reason_to_give_up_when_a_run_is_stopped(lab, monkeyp
             workers.reset()
 
 
-TINY = rgvf.tasks.RandomQuestions(depth=1, repeat=2, features=4)
-
-
-SMALL: dict[str, Any] = dict(
-    frames=800, actors=2, steps=5, hidden=8, kernels=(2, 2, 2), dense=(8,), memory=8, keep_checkpoints=100
-)
-
-
 @pytest.mark.slow
 def test_a_run_is_resumed_with_everything_but_its_episodes(lab, tmp_path, monkeypatch, capfd):
     config = rgvf.preset(MAZE, TINY, **SMALL)
@@ -317,58 +330,3 @@ def test_a_run_is_resumed_with_everything_but_its_episodes(lab, tmp_path, monkey
     monkeypatch.setenv("STANDIN_DIES_AT", "40")
     with pytest.raises(WorkerError, match="ended with status 1. DeepMind Lab ends its process"):
         rgvf.evaluation.record(more, steps=60)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not HAS_REAL, reason="DeepMind Lab is not installed")
-@pytest.mark.parametrize("name", [MAZE, LASERTAG])
-def test_the_real_engine(name, cache):
-    with Workers(name, [0, 1]) as workers:
-        first = workers.reset()
-        assert first.first.all()
-        pictures = [first.observation.copy()]
-        for action in range(9):
-            workers.send(np.full(2, action))
-            pictures.append(workers.receive().observation.copy())
-        assert all(picture.shape == (2, 72, 96, 3) for picture in pictures)
-        assert sum(np.any(a != b) for a, b in itertools.pairwise(pictures)) >= 6
-        steps = workers.current()
-        for _ in range(4000):
-            workers.send(np.zeros(2, int))
-            steps = workers.receive()
-            if steps.terminal.any():
-                break
-        ended = int(np.flatnonzero(steps.terminal)[0])
-        frames = {MAZE: 5400, LASERTAG: 14400}[name]
-        assert frames / 4 - 31 <= steps.game_length[ended] <= frames / 4
-        saved = workers.save()
-    with Workers(name, [5, 6]) as workers:
-        assert workers.restore(saved).first.all()
-    maps = sorted(cache.iterdir())
-    began = time.monotonic()
-    with Workers(name, [0, 1]) as workers:  # the maps of the first episodes again
-        workers.reset()
-        assert time.monotonic() - began < 5.0
-        assert sorted(cache.iterdir()) == maps
-        assert workers.reset().first.all()  # a second reset of the same engines
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not HAS_REAL, reason="DeepMind Lab is not installed")
-def test_a_run_with_the_real_engine(cache, tmp_path):
-    config = rgvf.preset(MAZE, TINY, **SMALL)
-    rgvf.train(config, tmp_path / "run", progress=False)
-    agent = rgvf.resume(tmp_path / "run", frames=1600, progress=False)
-    assert agent.frames == 1600
-    assert len(rgvf.evaluate(agent, games=1)) == 1
-    assert len(rgvf.evaluation.record(agent, steps=3).screens) == 3
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not HAS_REAL, reason="DeepMind Lab is not installed")
-def test_what_the_real_engine_says_of_a_level_that_it_lacks(cache, monkeypatch):
-    from rgvf.environments import dmlab
-
-    monkeypatch.setattr(dmlab, "FOLDER", "contributed/nowhere")
-    with pytest.raises(GameError, match="was it built without them"):
-        dmlab.LabGame("explore_goal_locations_small", 0).reset()

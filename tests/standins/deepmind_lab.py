@@ -2,13 +2,14 @@
 
 What it shows is made up. Environment variables, which worker processes inherit, make it short, slow or mortal:
 STANDIN_FRAMES (frames of an episode), STANDIN_COMPILE_SECONDS (of a map that is not cached), STANDIN_DIES_AT (a step
-that ends the process), STANDIN_LACKS (a renderer that was not built).
+that ends the process), STANDIN_LACKS (a renderer that was not built), STANDIN_FAILS (so many resets of each fail).
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import tempfile
 import time
 from pathlib import Path
@@ -43,8 +44,11 @@ class Lab:
         config: dict[str, str] = {},  # noqa: B006 - as the original has it
         renderer: str = "software",
         level_cache: Any = None,
-        temp_folder: str | None = None,
+        temp_folder: str = "",
     ) -> None:
+        for given, kind in ((level, str), (observations, list), (config, dict), (renderer, str), (temp_folder, str)):
+            if type(given) is not kind:
+                raise TypeError(f"argument must be {kind.__name__}, not {type(given).__name__}")
         if os.environ.get("STANDIN_LACKS") == renderer:
             raise RuntimeError("Failed to connect RL API")
         if renderer not in ("software", "hardware"):
@@ -64,11 +68,15 @@ class Lab:
         for name in observations:
             if name != "RGB_INTERLEAVED":
                 raise ValueError(f"Unknown observation '{name}'.")
-        self._cache, self._folder = level_cache, temp_folder or tempfile.gettempdir()
+        self._cache = level_cache
+        # The engine removes its folder when it is closed, but not when its process is killed.
+        self._folder = Path(tempfile.mkdtemp(prefix="dmlab_temp_folder_", dir=temp_folder or None))
+        self._fails = int(os.environ.get("STANDIN_FAILS", 0))
         self._episode_frames = int(os.environ.get("STANDIN_FRAMES", FRAMES[self._name]))
         self._dies_at = int(os.environ.get("STANDIN_DIES_AT", 0))
         self._running, self._frames, self._steps, self._resets = False, 0, 0, 0
         self.level, self.config = level, dict(config)
+        self.closed = False
         self.seeds: list[int | None] = []
         self.taken: list[tuple[tuple[int, ...], int]] = []
         Lab.made.append(self)
@@ -79,6 +87,8 @@ class Lab:
             raise ValueError(f"'seed' must be int or None, was '{_full_name(type(seed))}'.")
         del episode
         self.seeds.append(seed)
+        if len(self.seeds) <= self._fails:
+            raise RuntimeError("the map could not be compiled")
         seed = (time.time_ns() if seed is None else seed) & 0x7FFFFFFF
         print(f"loading a map of {self._name}", flush=True)
         self._load_map(seed)
@@ -86,22 +96,22 @@ class Lab:
         # The first episode of an engine repeats itself in another engine; later ones are equal to each other only.
         # The bots of lasertag follow no seed.
         bots = time.time_ns() if self._name.startswith("lasertag") else 0
-        self._look = np.random.default_rng([seed, min(self._resets, 2), bots])
+        self._look = [seed, min(self._resets, 2), bots]
         return True
 
     def _load_map(self, seed: int) -> None:
         kind = "lt_procedural_aas" if self._name.startswith("lasertag") else "explore_maze_noaas"
         key = f"{kind}_{hashlib.md5(f'{self._name} {seed}'.encode()).hexdigest()}"
-        with tempfile.TemporaryDirectory(dir=self._folder) as folder:
-            path = Path(folder) / "map.pk3"
-            if self._cache is not None and self._cache.fetch(key, str(path)):
-                if not path.exists():
-                    os._exit(1)  # as the engine does where a map cannot be found
-                return
-            time.sleep(float(os.environ.get("STANDIN_COMPILE_SECONDS", 0)))
-            path.write_bytes(key.encode() * 1000)
-            if self._cache is not None:
-                self._cache.write(key, str(path))
+        path, level = self._folder / "map.pk3", key.encode() * 1000
+        path.unlink(missing_ok=True)
+        if self._cache is not None and self._cache.fetch(key, str(path)):
+            if not path.exists() or path.read_bytes() != level:
+                os._exit(1)  # as the engine does where a map cannot be found
+            return
+        time.sleep(float(os.environ.get("STANDIN_COMPILE_SECONDS", 0)))
+        path.write_bytes(level)
+        if self._cache is not None:
+            self._cache.write(key, str(path))
 
     def step(self, action: np.ndarray, num_steps: int = 1) -> float:
         """Hold an action for some frames. The reward is 1 for each frame of walking forward."""
@@ -113,6 +123,9 @@ class Lab:
             raise ValueError("action must have shape (7)")
         if action.dtype != np.intc or not action.flags.c_contiguous:
             raise ValueError("action must have dtype np.intc")
+        for value, (name, low, high) in zip(action.tolist(), _BOUNDS, strict=True):
+            if not low <= value <= high:
+                raise ValueError(f"{name} must be in {low}..{high}, not {value}")
         self._steps += 1
         if self._steps == self._dies_at:
             os._exit(1)
@@ -127,7 +140,8 @@ class Lab:
         if not self._running:
             raise RuntimeError("Environment in wrong status for call to observations()")
         shape = self._size["height"], self._size["width"], 3
-        return {"RGB_INTERLEAVED": self._look.integers(256, size=shape, dtype=np.uint8)}
+        look = np.random.default_rng([*self._look, self._frames])
+        return {"RGB_INTERLEAVED": look.integers(256, size=shape, dtype=np.uint8)}
 
     def observation_spec(self) -> list[dict[str, Any]]:
         """Names, shapes and types."""
@@ -148,7 +162,8 @@ class Lab:
 
     def close(self) -> None:
         """End the engine."""
-        self._running = False
+        self._running, self.closed = False, True
+        shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def _full_name(kind: type) -> str:

@@ -54,6 +54,17 @@ def test_the_plan_of_a_full_study(study, count, frames, tmp_path, capsys):
     assert ("Not counted: maps" in capsys.readouterr().out) == (study is LAB)
 
 
+@pytest.mark.parametrize(
+    ("stacked", "gib", "batches"), [(False, 1024, 16), (False, 64, 5), (False, 8, 1), (True, 96, 1)]
+)
+def test_as_many_engines_run_as_the_memory_holds(monkeypatch, stacked, gib, batches):
+    """32 engines of 200 MiB for each trial, and on a GPU five trials in a batch; half of the memory is theirs."""
+    monkeypatch.setattr("rgvf.studies.trials.available_cores", lambda: list(range(64)))
+    monkeypatch.setattr("rgvf.studies.runs.stacking_is_faster", lambda: stacked)
+    monkeypatch.setattr("rgvf.studies.dmlab_12.memory_bytes", lambda: gib * 2**30)
+    assert LAB.default_parallel(LAB.full) == batches
+
+
 @pytest.mark.skipif(importlib.util.find_spec("deepmind_lab") is not None, reason="DeepMind Lab is installed")
 def test_without_the_module_no_trial_is_started(tmp_path, capsys):
     with pytest.raises(ValueError, match=r"deepmind_lab, which is not installed"):

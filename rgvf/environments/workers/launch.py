@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
 from multiprocessing.connection import Connection
+
+from rgvf.environments.registry import worker_needs
 
 _COMMAND = "import sys; sys.path[:] = sys.argv[3:]; from rgvf.environments.workers.process import main; main()"
 _CLOSE_SECONDS = 2.0  # a worker that has not ended by then is killed
@@ -20,8 +23,20 @@ def available_cores() -> list[int]:
     return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
 
 
-def launch(memory: int, is_loud: bool) -> tuple[Connection, subprocess.Popen[bytes]]:
-    """A new interpreter, in its own process group so that Ctrl-C does not reach it."""
+def check_processes(name: str, games: int, processes: int | None) -> None:
+    """ValueError where so many games of this environment cannot be in so few processes."""
+    if worker_needs(name).alone and processes and processes < games:
+        raise ValueError(f"each game of {name} needs a process of its own: {games}, not {processes}")
+
+
+def launch(memory: int, files: str, is_loud: bool) -> tuple[Connection, subprocess.Popen[bytes]]:
+    """A new interpreter, in its own process group so that Ctrl-C does not reach it.
+
+    Args:
+        memory: descriptor of the shared memory.
+        files: folder for its temporary files, and for those of engines.
+        is_loud: nobody reads what it prints.
+    """
     ours, theirs = socket.socketpair()
     with theirs:
         process = subprocess.Popen(
@@ -30,13 +45,13 @@ def launch(memory: int, is_loud: bool) -> tuple[Connection, subprocess.Popen[byt
             stdout=subprocess.DEVNULL if is_loud else None,
             pass_fds=(theirs.fileno(), memory),
             process_group=0,
-            env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", **os.environ},
+            env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", **os.environ, "TMPDIR": files},
         )
     return Connection(ours.detach()), process
 
 
-def close_all(processes: list[tuple[Connection, subprocess.Popen[bytes]]], owner: int) -> None:
-    """End the processes; those that do not end by themselves are killed."""
+def close_all(processes: list[tuple[Connection, subprocess.Popen[bytes]]], owner: int, files: str) -> None:
+    """End the processes; those that do not end by themselves are killed. Then remove their temporary files."""
     if os.getpid() != owner:  # in a fork of the learner
         return
     for connection, _ in processes:
@@ -49,3 +64,4 @@ def close_all(processes: list[tuple[Connection, subprocess.Popen[bytes]]], owner
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+    shutil.rmtree(files, ignore_errors=True)

@@ -13,6 +13,7 @@ import math
 import os
 import select
 import subprocess
+import tempfile
 import time
 import weakref
 from collections.abc import Sequence
@@ -24,11 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rgvf.environments.registry import make_game, worker_needs
-from rgvf.environments.workers.launch import available_cores, close_all, launch
+from rgvf.environments.workers.launch import available_cores, check_processes, close_all, launch
 from rgvf.environments.workers.memory import TimeSteps, anonymous_file, layout, map_arrays
 from rgvf.environments.workers.process import (
     BUILD,
     FAILED,
+    FILES,
     PREPARE,
     RESET,
     RESTORE,
@@ -85,8 +87,7 @@ class Workers:
         self.spec = game.spec
         game.close()
         self._needs = worker_needs(name)
-        if self._needs.alone and processes is not None and processes < self.n:
-            raise ValueError(f"each game of {name} needs a process of its own: {self.n}, not {processes}")
+        check_processes(name, self.n, processes)
         self.processes = self.n if self._needs.alone else min(processes or len(available_cores()), self.n)
         crowd = math.ceil(self.processes / len(available_cores()))  # so many take turns on a core
         self._patience, self._reset_seconds = patience * crowd, self._needs.reset_seconds * crowd
@@ -100,7 +101,9 @@ class Workers:
         self._workers_of = [[w for w, mine in enumerate(self._games_by_group) if mine[g]] for g in range(groups)]
         self._pending = [0] * groups  # workers of each group that have not replied yet
         self._processes: list[tuple[Connection, subprocess.Popen[bytes]]] = []
-        self._close = weakref.finalize(self, close_all, self._processes, os.getpid())
+        files = tempfile.mkdtemp(prefix=FILES)
+        self._close = weakref.finalize(self, close_all, self._processes, os.getpid(), files)
+        self._reset_is_due = False
         self._poll = select.poll()
         self._worker_of: dict[int, int] = {}  # by descriptor
         memory = anonymous_file(layout(self.spec, self.n)[1])
@@ -108,7 +111,7 @@ class Workers:
             self._steps, self._actions = map_arrays(memory, self.spec, self.n)
             self._parts = tuple(self._steps.part(games) for games in self.groups)
             for worker in range(self.processes):
-                self._processes.append(launch(memory, self._needs.is_loud))
+                self._processes.append(launch(memory, files, self._needs.is_loud))
                 descriptor = self._processes[worker][0].fileno()
                 self._worker_of[descriptor] = worker
                 self._poll.register(descriptor, select.POLLIN)
@@ -130,7 +133,16 @@ class Workers:
 
     def reset(self) -> TimeSteps:
         """Start a new game in every environment."""
+        self._reset_is_due = False
         return self._request_all([RESET] * self.processes)
+
+    def reset_later(self) -> None:
+        """Start a new game in every environment, but only when one is needed: `restore` may come first."""
+        self._reset_is_due = True
+
+    def _reset_if_due(self) -> None:
+        if self._reset_is_due:
+            self.reset()
 
     def send(self, actions: NDArray[np.integer], group: int = 0) -> None:
         """Let a group take one step. `actions` has one action for each of its games."""
@@ -193,11 +205,13 @@ class Workers:
     def current(self) -> TimeSteps:
         """The newest time steps of all games, as views; also after `restore`."""
         self._must_be_idle()
+        self._reset_if_due()
         return self._steps
 
     def save(self) -> list[bytes]:
         """The state of every game, with its newest time step."""
         self._must_be_idle()
+        self._reset_if_due()
         for worker in range(self.processes):
             self._send(worker, SAVE)
         states = [b""] * self.n
@@ -209,6 +223,7 @@ class Workers:
         """Continue from what `save` gave, with any number of processes and groups."""
         if len(states) != self.n:
             raise ValueError(f"there are {self.n} games, but {len(states)} saved states")
+        self._reset_is_due = False
         blobs = [pack_blobs(list(states[worker :: self.processes])) for worker in range(self.processes)]
         return self._request_all([RESTORE + blob for blob in blobs])
 

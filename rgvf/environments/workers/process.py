@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -15,6 +16,7 @@ import time
 from collections.abc import Callable
 from importlib import import_module
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from rgvf.environments.game import Game, TimeStep
@@ -23,6 +25,8 @@ from rgvf.environments.workers.memory import map_arrays
 from rgvf.messages import one_line
 from rgvf.spec import EnvironmentSpec
 
+FILES = "rgvf-workers-"
+"""What the name of the folder begins with in which workers have their temporary files."""
 # The first byte of a message. STEP and its reply carry the number of a group in the second. PREPARE has no reply.
 BUILD, STEP, RESET, SAVE, RESTORE, PREPARE, DONE, FAILED = b"i", b"s", b"r", b"v", b"t", b"p", b"d", b"f"
 
@@ -165,7 +169,15 @@ def _end_with(learner: int) -> None:
     while os.getppid() == learner:
         time.sleep(1.0)
     time.sleep(2.0)  # a game that does not hang is closed meanwhile
+    _remove_files()
     os.killpg(os.getpid(), signal.SIGKILL)
+
+
+def _remove_files() -> None:
+    """The temporary files of all workers: the learner, which would remove them, is gone."""
+    folder = Path(os.environ.get("TMPDIR", ""))
+    if folder.name.startswith(FILES):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def main() -> None:
@@ -173,8 +185,11 @@ def main() -> None:
     # Ctrl-C and SIGTERM are for the learner to handle: it may want to save first.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    learner = os.getppid()
+    threading.Thread(target=_end_with, args=(learner,), daemon=True).start()
     connection, memory = int(sys.argv[1]), int(sys.argv[2])
     os.set_inheritable(connection, False)  # an engine that held it would keep it open when this process is killed
     os.set_inheritable(memory, False)
     serve(Connection(connection), memory)
+    if os.getppid() != learner:
+        _remove_files()
