@@ -18,7 +18,7 @@ def no_lab():
     def forget():
         for module in MODULES:
             sys.modules.pop(module, None)
-        vars(rgvf.environments).pop("dmlab", None)
+        rgvf.environments.__dict__.pop("dmlab", None)
 
     forget()
     yield
