@@ -1,4 +1,4 @@
-"""`rgvf environments`: the names for `rgvf train --env`, and what an environment shows and takes."""
+"""`rgvf environments`: what `rgvf train --env` takes, by suite and by name, and what an environment shows and takes."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ DESCRIPTION = """List the environments that 'rgvf train --env' takes, or describ
 @dataclass(frozen=True)
 class _Options:
     name: Annotated[
-        str, tyro.conf.Positional, tyro.conf.arg(metavar="NAME", help_behavior_hint="(default: list all)")
+        str, tyro.conf.Positional, tyro.conf.arg(metavar="NAME", help_behavior_hint="(default: list the suites)")
     ] = ""
-    """A word, to list the names that have it (doom), or a whole name, to describe that environment (doom/basic)."""
+    """A word, to list the names that have it (doom; all have a /), or a whole name, to describe that environment
+    (doom/basic)."""
 
 
 def environments(arguments: list[str]) -> None:
@@ -32,6 +33,8 @@ def environments(arguments: list[str]) -> None:
 
     _, arguments = import_modules(arguments)
     name = parse(_Options, arguments, "rgvf environments", description=DESCRIPTION).name
+    if not name:
+        return _list_suites()
     if "/" in name.rstrip("/"):
         with command_errors():
             return _describe(name)
@@ -45,6 +48,16 @@ def environments(arguments: list[str]) -> None:
     return None
 
 
+def _list_suites() -> None:
+    from rgvf.environments.registry import SUITES, is_installed
+
+    width = max(map(len, SUITES))
+    for name, suite in SUITES.items():
+        absent = "" if is_installed(suite) else " (not installed)"
+        print(f"{name:{width}}  {len(suite.names()):3}  {suite.summary}{absent}")
+    print("'rgvf environments doom' lists the names of a suite, 'rgvf environments doom/basic' describes one of them.")
+
+
 def _all_names() -> Iterator[str]:
     from rgvf.environments.registry import SUITES
 
@@ -55,13 +68,16 @@ def _all_names() -> Iterator[str]:
 
 def _describe(name: str) -> None:
     from rgvf.environments.registry import canonical_name, find_spec
+    from rgvf.runs import find_preset, preset
 
     name = canonical_name(name)
-    spec = find_spec(name)
+    spec, usual = find_spec(name), preset(name, "a2c")
     shape = "×".join(map(str, spec.observation_shape))
     stack = f", the last {spec.stack} frames" if spec.is_stacked else ""
     print(name)
     print(f"observation: {shape} {spec.observation_dtype}{stack}")
     print(f"actions ({len(spec.actions)}): {', '.join(spec.actions)}")
     print(f"frames in a step: {spec.frames_per_step}")
+    memory = ", agents with memory" if usual.agent.representation == "gru" else ""
+    print(f"preset: {find_preset(name)}, {usual.frames:,} frames{memory}")
     print(f"'rgvf train --env {name} --help' shows its settings.")

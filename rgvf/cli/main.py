@@ -23,8 +23,8 @@ usage:
   rgvf compare DIR…                              print a table of runs, with intervals over seeds
   rgvf study list                                list the paper's studies
   rgvf study NAME                                run a study, draw its figures, check its claims
-  rgvf environments                              list the environments that --env takes
-  rgvf environments NAME                         describe one: what it shows, and its actions
+  rgvf environments                              list the suites of environments that --env takes
+  rgvf environments NAME                         list those of a suite, or describe one
   rgvf --version                                 print the version
 
 rgvf COMMAND --help lists the options of a command.

@@ -16,7 +16,7 @@ from rgvf.environments import gym_name
 from rgvf.environments.gym_names import parse_value
 from rgvf.messages import os_error
 from rgvf.questions import QuestionNetwork
-from rgvf.runs import AUTO, MAY_CHANGE, PRESETS, WHAT_MAY_CHANGE, RunConfig, preset
+from rgvf.runs import AUTO, MAY_CHANGE, PRESETS, WHAT_MAY_CHANGE, RunConfig, find_preset, preset
 from rgvf.settings import field_docs, field_types
 from rgvf.tasks import TASKS, ActorCriticSettings, GivenQuestions, TaskSettings
 
@@ -74,7 +74,7 @@ def preset_options(arguments: Sequence[str], options: Any) -> Any:
     given = names_in(arguments)
     own = {name: getattr(options, name) for name in ("stop_gradient", "representation") if name in given}
     config = preset(_full_name(options), options.agent, options.preset, **own)
-    return dataclasses.replace(options_of(config), env=options.env)
+    return dataclasses.replace(options_of(config), env=options.env, preset=find_preset(config.env, options.preset))
 
 
 def names_in(arguments: Sequence[str]) -> list[str]:

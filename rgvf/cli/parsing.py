@@ -67,6 +67,6 @@ def _sentence(box: str) -> str:
     joined = re.sub(r"^Error parsing (--\S+): must ", r"\1 must ", joined)
     group = re.match(r"^Error parsing ([\w-]+): (\w+) must ", joined)
     if group:  # settings of a task, --rgvf.depth; those of a study have no prefix
-        prefix = "" if group[1] == "settings" else f"{group[1]}."
+        prefix = "" if group[1] in ("settings", "_Options") else f"{group[1]}."
         return f"--{prefix}{group[2].replace('_', '-')} must {joined[group.end() :]}"
     return re.sub(r"^Error parsing \S+: ", "", joined)

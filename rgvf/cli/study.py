@@ -135,17 +135,20 @@ def _plan(chosen: Study, options: _Options[Any], modules: tuple[str, ...]) -> No
     if not isinstance(chosen, RunsStudy):
         raise CommandError(f"{chosen.name} takes minutes, so it has no plan; run it.")
     print("Measuring how fast each kind of agent is …", file=sys.stderr)
-    with StudyProgress() as progress:
-        plan = make_plan(
-            chosen,
-            options.settings,
-            options.out,
-            options.variants,
-            options.parallel,
-            progress,
-            retry_failed=options.retry_failed,
-            imports=modules,
-        )
+    try:
+        with StudyProgress() as progress:
+            plan = make_plan(
+                chosen,
+                options.settings,
+                options.out,
+                options.variants,
+                options.parallel,
+                progress,
+                retry_failed=options.retry_failed,
+                imports=modules,
+            )
+    except KeyboardInterrupt:
+        raise CommandError("interrupted. A plan keeps nothing.", status=130) from None
     print_plan(plan, "" if options.variants else chosen.what(options.settings), options.machines, chosen.not_planned)
 
 

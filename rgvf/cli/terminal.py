@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MARKS = {
     True: "[green]holds[/]",
     False: "[red]does not hold[/]",
-    None: "[yellow]not checked (too little data)[/]",
+    None: "[yellow]not checked (not run, or with one seed only)[/]",
 }
 
 
@@ -69,7 +69,7 @@ class StudyProgress:
         self._say(f"rgvf: {message}")
 
     def _say(self, sentence: str) -> None:
-        self._console.print(sentence, highlight=False, soft_wrap=True)
+        self._console.print(sentence, highlight=False, markup=False, soft_wrap=True)
 
     def found(self, variants: Sequence[str]) -> None:
         """The folder has results of these already."""
@@ -99,11 +99,12 @@ def print_plan(plan: StudyPlan, what: str, machines: int, not_planned: str) -> N
     console.print(f"\n{what}" if what else "")
     done = f"; {plan.done:,} are done" if plan.done else ""
     failed = f"; {plan.failed:,} have failed (--retry-failed)" if plan.failed else ""
-    console.print(f"To train: {plan.agents:,} agents, {plan.frames:,} frames in all{done}{failed}.")
+    agents = f"{plan.agents:,} agent{'s' * (plan.agents != 1)}"
+    console.print(f"To train: {agents}, {plan.frames:,} frames in all{done}{failed}.")
     if not plan.kinds:
         return
     if plan.cannot:
-        console.print(f"How long it takes cannot be measured here: {plan.cannot}.")
+        console.print(f"How long it takes cannot be measured here: {plan.cannot}.", markup=False)
         return
     console.print()
     rows = [
@@ -112,7 +113,7 @@ def print_plan(plan: StudyPlan, what: str, machines: int, not_planned: str) -> N
             f"{kind.agents:,}",
             f"{kind.batches:,}",
             f"{kind.rate:,.0f}" if kind.rate else "?",
-            f"{kind.hours:,.1f}",
+            f"{kind.hours:,.1f}" if kind.hours >= 1 else f"{kind.hours:.2g}",
         )
         for kind in plan.kinds
     ]
@@ -125,9 +126,11 @@ def print_plan(plan: StudyPlan, what: str, machines: int, not_planned: str) -> N
 
 
 def show_hours(hours: float) -> str:
-    """Hours, and where they are many, days or years."""
+    """Hours, or where they are few, minutes, or where they are many, days or years."""
     if math.isnan(hours):
         return "unknown: the measurement failed"
+    if hours < 1:
+        return f"{hours * 60:,.1f} minutes"
     if hours < 48:
         return f"{hours:,.1f} hours"
     days = hours / 24
@@ -146,7 +149,7 @@ def print_conclusion(conclusion: Conclusion, out: Path) -> None:
     for claim in conclusion.claims:
         console.print(f"  {MARKS[claim.holds]}: {claim.claim}")
     if conclusion.caution:
-        console.print(f"  ({conclusion.caution})")
+        console.print(f"  ({conclusion.caution})", markup=False)
     if conclusion.figures:
         console.print("\nFigures:")
     for figure in conclusion.figures:

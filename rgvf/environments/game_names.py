@@ -38,8 +38,8 @@ DOOM_SCENARIOS = (
 """The scenarios for one player that ViZDoom brings with it: doom/NAME. Its others are for several players (cig, multi,
 multi_duel), need files that it does not have (doom, doom2, oblige), or repeat one of these (learning is basic)."""
 
-CUE_STEPS = ("5", "10", "20")
-"""Some lengths of the corridor of cue/STEPS; it can have any."""
+CUE_STEPS = ("5", "10", "15")
+"""Some lengths of the corridor of cue/STEPS; it can have any. Longer ones need longer segments than the preset has."""
 MAX_CUE_STEPS = 10_000
 
 XMINIGRID_ROOMS = (

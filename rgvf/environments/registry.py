@@ -71,6 +71,10 @@ class Suite:
     """Its environments run inside the compiled program; otherwise they are games in worker processes."""
     extra: str
     """The extra of rgvf that installs what the suite needs; empty where there is none."""
+    package: str
+    """The module that must be installed; empty where there is none."""
+    summary: str
+    """What its environments are, in a few words."""
     names: Callable[[], Sequence[str]]
     """Its environments, without the suite."""
     find: Callable[[str], str] = str
@@ -79,10 +83,8 @@ class Suite:
     """Options that its environments take."""
     is_suggested: bool = True
     """Its environments are suggested for names without a suite."""
-    package: str = ""
-    """What the suite needs, where there is no extra that installs it."""
     how_to_install: str = ""
-    """What to do to have it."""
+    """What to do to have the package, where there is no extra."""
     restores: bool = True
     """A saved game can be continued exactly. Otherwise it starts a new episode."""
     worker: WorkerNeeds = WorkerNeeds()  # noqa: RUF009 - immutable
@@ -91,19 +93,28 @@ class Suite:
 
 SUITES = {
     "atari": Suite(
-        *("atari", "AtariGame", False, "atari", lambda: ATARI_GAMES, find_atari),
+        *("atari", "AtariGame", False, "atari", "ale_py", "Atari 2600 games, as in the paper"),
+        *(lambda: ATARI_GAMES, find_atari),
         options=("sticky", "frame_cap", "episodic_life"),
     ),
-    "minatar": Suite("minatar", "MinAtar", True, "minatar", lambda: MINATAR_GAMES, find_minatar, ("sticky",)),
+    "minatar": Suite(
+        *("minatar", "MinAtar", True, "minatar", "pgx", "small games on boards of 10×10 cells, in JAX: fastest"),
+        *(lambda: MINATAR_GAMES, find_minatar, ("sticky",)),
+    ),
     "minatar-pgx": Suite(
-        *("minatar", "PgxMinAtar", True, "minatar", lambda: MINATAR_GAMES, find_minatar),
+        *("minatar", "PgxMinAtar", True, "minatar", "pgx", "the same by the rules of the package pgx, to compare"),
+        *(lambda: MINATAR_GAMES, find_minatar),
         options=("sticky",),
         is_suggested=False,
     ),
-    "cue": Suite("cue", "Cue", True, "", lambda: CUE_STEPS, find_cue, is_suggested=False),
+    "cue": Suite(
+        *("cue", "Cue", True, "", "", "a test of memory: a cue is seen once, and needed later"),
+        *(lambda: CUE_STEPS, find_cue),
+        is_suggested=False,
+    ),
     "dmlab": Suite(
-        *("dmlab", "LabGame", False, "", lambda: DMLAB_LEVELS, find_dmlab),
-        package="deepmind_lab",
+        *("dmlab", "LabGame", False, "", "deepmind_lab", "DeepMind Lab in 3-D, as in the paper; it must be built"),
+        *(lambda: DMLAB_LEVELS, find_dmlab),
         how_to_install="build DeepMind Lab's Python package from https://github.com/google-deepmind/lab (its "
         "docs/users/build.md and python/pip_package say how) and install the wheel with pip; it is not on PyPI",
         restores=False,
@@ -115,10 +126,23 @@ SUITES = {
             "start",
         ),
     ),
-    "doom": Suite("doom", "DoomGame", False, "doom", lambda: DOOM_SCENARIOS, find_doom),
-    "xminigrid": Suite("rooms", "Room", True, "xminigrid", lambda: XMINIGRID_ROOMS, find_room),
-    "craftax": Suite("craftax", "Craftax", True, "craftax", lambda: CRAFTAX_VIEWS, find_craftax),
-    "gym": Suite("gymnasium", "GymGame", False, "gym", _gymnasium_ids, options=("render",)),
+    "doom": Suite(
+        *("doom", "DoomGame", False, "doom", "vizdoom", "ViZDoom's scenarios in 3-D"),
+        *(lambda: DOOM_SCENARIOS, find_doom),
+    ),
+    "xminigrid": Suite(
+        *("rooms", "Room", True, "xminigrid", "xminigrid", "MiniGrid's rooms, in JAX; the agent sees a few cells"),
+        *(lambda: XMINIGRID_ROOMS, find_room),
+    ),
+    "craftax": Suite(
+        *("craftax", "Craftax", True, "craftax", "craftax", "Craftax-Classic: survive and craft, in JAX"),
+        *(lambda: CRAFTAX_VIEWS, find_craftax),
+    ),
+    "gym": Suite(
+        *("gymnasium", "GymGame", False, "gym", "gymnasium", "Gymnasium environments with discrete actions"),
+        _gymnasium_ids,
+        options=("render",),
+    ),
 }
 RULES = {"minatar/Seaquest": 2}
 """Environments whose rules have changed, by their version now; all others are at 1. Returns of two do not compare."""
@@ -207,6 +231,11 @@ def find_spec(name: str, given: Environment | None = None) -> EnvironmentSpec:
         game.close()
 
 
+def is_installed(suite: Suite) -> bool:
+    """Whether the package that a suite needs is there."""
+    return not suite.package or importlib.util.find_spec(suite.package) is not None
+
+
 def takes_option(name: str, option: str) -> bool:
     """Whether the environment of this name has an option, such as sticky."""
     suite = name.partition("/")[0]
@@ -241,6 +270,7 @@ def _missing_package(name: str, suite: Suite) -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         what_to_do = f"pip install 'rgvf[{suite.extra}]'" if suite.extra else suite.how_to_install
-        if suite.package and error.name != suite.package and importlib.util.find_spec(suite.package):
+        missing = error.name if is_installed(suite) else suite.package
+        if is_installed(suite) and not suite.extra:
             what_to_do = f"{suite.package} itself imports it (docs/three-d.md says more)"
-        raise ValueError(f"{name} needs {error.name}, which is not installed: {what_to_do}") from error
+        raise ValueError(f"{name} needs {missing}, which is not installed: {what_to_do}") from error

@@ -22,6 +22,12 @@ MAX_STEPS = FRAME_CAP // 4
 """Steps of a game that is evaluated: as many as an Atari game can have."""
 
 
+def check_agent(agent: TrainedAgent) -> None:
+    """ValueError where it is something else, such as the folder of a run."""
+    if not isinstance(agent, TrainedAgent):
+        raise ValueError(f"expected a trained agent, such as rgvf.load(…) gives, not {agent!r}")
+
+
 def evaluate(
     agent: TrainedAgent,
     games: int = 30,
@@ -49,6 +55,7 @@ def evaluate(
     Raises:
         ValueError: a game on the host has not ended by then, or actions cannot be sticky there.
     """
+    check_agent(agent)
     if games < 1:
         raise ValueError(f"games must be at least 1, not {games}")
     n = min(games, MAX_GAMES_AT_ONCE)

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from rgvf.environments.device_games import game_to_film
-from rgvf.evaluation.evaluate import sticky_option
+from rgvf.evaluation.evaluate import check_agent, sticky_option
 from rgvf.evaluation.frame_stack import FrameStack
 from rgvf.evaluation.play_out import SavedGame, sample
 from rgvf.questions import mask, targets
@@ -64,6 +64,7 @@ def record(
         seed: decides the game and the actions that are sampled.
         save: save the game before every step, for `play_out`.
     """
+    check_agent(agent)
     if steps < 1:
         raise ValueError(f"steps must be at least 1, not {steps}")
     game = game_to_film(agent.config.env, seed, agent.environment, **sticky_option(agent, sticky))

@@ -15,13 +15,15 @@ def title(config: RunConfig) -> str:
 
 
 def description(config: RunConfig, networks: Networks) -> str:
-    """The questions, the environments and the device of a run."""
+    """The questions, the representation if it is a special one, the environments and the device of a run."""
     found = networks[config.seed].values()
     questions = sum(len(network.predictions) for network in found)
     features = sum(len(network.features) for network in found)
     counts = f"{questions:,} question{'s' * (questions != 1)} about {features:,} feature{'s' * (features != 1)}, "
     about = counts if questions else ""
-    return f"{about}{config.actors} environments for each seed, on {device()}"
+    kind = config.agent.representation
+    network = "" if kind == "auto" else "a memory (gru), " if kind == "gru" else f"representation {kind}, "
+    return f"{about}{network}{config.actors} environments for each seed, on {device()}"
 
 
 def start_message(config: RunConfig) -> str:

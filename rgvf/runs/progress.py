@@ -15,6 +15,8 @@ from rich.text import Text
 
 BAR_WIDTH = 24
 MIN_BAR_WIDTH = 10
+FEW_GAMES = 10
+"""Where a seed has played fewer, the number is shown beside their mean return."""
 _LEAST_IMPORTANT = ("policy loss", "value loss", "entropy")
 """What is left out first where a line is too long."""
 
@@ -131,7 +133,9 @@ def _status(frames: int, total: int, speed: float, lines: list[dict[str, Any]]) 
         parts.append(f"{_clock(left)} left")
     returns = [line["return"] for line in lines if line["return"] is not None]
     if returns:
-        parts.append(f"return {sum(returns) / len(returns):.1f}")
+        games = sum(line.get("games", FEW_GAMES * len(lines)) for line in lines)
+        few = f" ({games} game{'s' * (games != 1)})" if games < FEW_GAMES * len(lines) else ""
+        parts.append(f"return {sum(returns) / len(returns):.1f}{few}")
     elif lines:
         parts.append("no episode over yet")
     return [*parts, f"{_short(int(speed))} frames/s"] if speed else parts

@@ -12,7 +12,7 @@ from typing import Literal
 
 from rgvf.agents import STOPPED, AgentConfig
 from rgvf.runs import RunConfig, preset
-from rgvf.studies import Claim, Conclusion, Curves, StudyFolder
+from rgvf.studies import Claim, Conclusion, Curves, StudyFolder, sentences
 from rgvf.studies.comparison import outperforms
 from rgvf.studies.relative_scores import Comparison, RelativeScores
 from rgvf.studies.reward_agents import BASELINE, COMBINATION, TWO_TASKS
@@ -60,7 +60,8 @@ class CraftaxStudy(RunsStudy):
         """The table, the claims and the curves."""
         found = RelativeScores(curves, self.comparison)
         legend = f"{LEGEND}, mean ± standard error over seeds. An achievement gives 1, a lost point of health −0.1."
-        return Conclusion(found.table(), check(found), found.draw(folder.path), legend, config.caution)
+        caution = sentences(config.caution, found.missing())
+        return Conclusion(found.table(), check(found), found.draw(folder.path), legend, caution)
 
 
 def check(found: RelativeScores) -> list[Claim]:

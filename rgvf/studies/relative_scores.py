@@ -17,8 +17,10 @@ from rgvf.analysis import (
     learning_panels,
     ratio_interval,
 )
+from rgvf.analysis.tables import FEW_SEEDS
 from rgvf.studies.claims import Claim
 from rgvf.studies.comparison import ByVariant, Duel, GameScores, game_difference, game_panels, game_table
+from rgvf.studies.study import sentences
 
 PARTS = ("rivals", "ablations")
 
@@ -110,8 +112,14 @@ class RelativeScores(GameScores):
         return game_table(self.curves, self.all_games, self.agents, last=(over, last))
 
     def missing(self) -> str:
-        """Which games the aggregates are about, where they are not about all."""
-        return f"Only {', '.join(self.compared)}." if 0 < len(self.compared) < len(self.all_games) else ""
+        """What the aggregates leave out: games, agents; and where their intervals are of few seeds."""
+        agents = self.comparison.agents
+        only = 0 < len(self.compared) < len(self.all_games)
+        return sentences(
+            f"Only {', '.join(self.compared)}." if only else "",
+            f"Of {len(agents)} agents {len(self.agents)} were run." if 0 < len(self.agents) < len(agents) else "",
+            f"With fewer than {FEW_SEEDS} seeds the intervals are too narrow." if 1 < self.n_seeds < FEW_SEEDS else "",
+        )
 
     def draw(self, folder: Path) -> list[Path]:
         """Learning curves in a panel for each game, the ablations apart; and the aggregates with their intervals."""

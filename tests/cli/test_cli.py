@@ -5,9 +5,11 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 
 import pytest
 
+from rgvf.environments.registry import SUITES
 from tests.cli.command import run, words
 
 
@@ -110,12 +112,21 @@ def test_a_finished_study_prints_its_table_claims_and_figures(capsys, tmp_path):
 
 
 def test_environments_are_listed(capsys):
-    status, printed = run(capsys, "environments")
+    status, printed = run(capsys, "environments", "/")
     names = printed.out.splitlines()
     assert status == 0
     assert {"atari/Pong", "minatar/Breakout", "gym/CartPole-v1", "gym/rgvf/Catch-v0"} <= set(names)
     assert not [name for name in names if "Ant-" in name or "ALE" in name]
-    assert [name for name in names if name.startswith("cue/")] == ["cue/5", "cue/10", "cue/20"]
+    assert [name for name in names if name.startswith("cue/")] == ["cue/5", "cue/10", "cue/15"]
+
+
+def test_without_a_word_suites_are_listed(capsys):
+    status, printed = run(capsys, "environments")
+    lines = printed.out.splitlines()
+    assert status == 0
+    assert lines[0].split(maxsplit=2) == ["atari", "49", "Atari 2600 games, as in the paper"]
+    assert [line.split()[0] for line in lines[:-1]] == list(SUITES)
+    assert ("(not installed)" in lines[list(SUITES).index("dmlab")]) == (find_spec("deepmind_lab") is None)
 
 
 def test_environments_are_listed_by_a_word(capsys):
@@ -132,5 +143,6 @@ def test_an_environment_is_described(capsys):
     assert status == 0
     assert printed.out.startswith("atari/Breakout\nobservation: 84×84×4 uint8, the last 4 frames\n")
     assert "actions (4): NOOP, FIRE, RIGHT, LEFT\nframes in a step: 4\n" in printed.out
+    assert "preset: paper, 200,000,000 frames\n" in printed.out
     status, printed = run(capsys, "environments", "minatar/Breakou")
     assert (status, printed.err) == (2, "rgvf: there is no MinAtar game 'Breakou'; did you mean Breakout?\n")
