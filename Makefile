@@ -17,7 +17,7 @@ demo: .venv/ready ## The main job in a small form: two to three minutes on two c
 test: .venv/ready ## All tests but the slow ones.
 	$(BIN)/pytest -n 2 --dist loadscope --no-loadscope-reorder
 
-test-fast: .venv/ready ## The tests that need no compiled training: under two minutes.
+test-fast: .venv/ready ## The tests that need no compiled training: two to three minutes.
 	$(BIN)/pytest -n 2 --dist loadscope --no-loadscope-reorder -m "not slow and not medium"
 
 test-slow: .venv/ready ## The slow tests.

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from rgvf import tasks as tasks
     from rgvf import trajectory as trajectory
     from rgvf.agents import AgentConfig, Learner
+    from rgvf.analysis.agent_film import make_film
     from rgvf.environments import Environment, Step
     from rgvf.evaluation import evaluate, record
     from rgvf.runs import RunConfig, RunError, TrainedAgent, load, preset, resume, train, train_together
@@ -70,6 +71,7 @@ _PACKAGES = {
 }
 set_compiler_flags()
 _HOMES = {name: package for package, names in _PACKAGES.items() for name in names}
+_HOMES["make_film"] = "analysis.agent_film"  # `rgvf.analysis` itself imports no JAX
 
 __all__ = [
     "AgentConfig",
@@ -82,6 +84,7 @@ __all__ = [
     "__version__",
     "evaluate",
     "load",
+    "make_film",
     "preset",
     "record",
     "resume",

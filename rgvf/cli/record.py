@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
-import numpy as np
 import tyro
 
 from rgvf.cli.errors import command_errors
 from rgvf.cli.imports import import_modules
 from rgvf.cli.parsing import parse
-
-if TYPE_CHECKING:
-    from rgvf.evaluation import Recording, Shown
-    from rgvf.runs import RunConfig, TrainedAgent
 
 
 @dataclass(frozen=True)
@@ -62,64 +57,23 @@ def record(arguments: list[str]) -> None:
 
 
 def _record(options: _Options) -> None:
-    from rgvf.analysis.film import Curve, Film, check_suffix, write_film
+    from rgvf.analysis.agent_film import make_film
     from rgvf.cli.terminal import bar
-    from rgvf.evaluation import choose, record, shown
-    from rgvf.features import patch_of
     from rgvf.runs import load
 
-    out = check_suffix(options.out or options.run / "film.mp4")
+    out = options.out or options.run / "film.mp4"
     agent = load(options.run, options.seed, checkpoint=options.checkpoint)
-    given = shown(agent.networks, options.predictions)
-    how = {"greedy": options.greedy, "sticky": options.sticky, "seed": options.games_seed}
-    game = record(agent, options.steps, **how, save=options.play_out > 0)
-    saved = game.saved[:: -(-len(game.saved) // max(options.play_out, 1)) or 1]
-    predictions = given or choose(agent.networks, game.answers)
-    with bar("playing saved games on") as report:
-        played_out = _play_out(agent, game._replace(saved=saved), predictions, how, report)
-    curves = [Curve("value of the policy", game.value, game.true_return)]
-    for each in predictions:
-        happened = game.true_answers[each.task][:, each.node]
-        dots = played_out.get((each.task, each.node))
-        patches = tuple({patch for name in each.features if (patch := patch_of(name, agent.spec)) is not None})
-        answers = game.answers[each.task][:, each.node]
-        curves.append(Curve(each.title, answers, happened if dots is None else None, dots, patches))
-    title = f"{agent.config.env}, {agent.config.agent.label}"
-    game_shown = (title, game.screens, game.policy, agent.spec.actions, game.action, game.reward)
-    film = Film(*game_shown, curves, _notes(agent.config))
-    with bar(f"writing {out}") as report:
-        write_film(out, film, report=report)
+    with bar(f"making {out}") as report, warnings.catch_warnings():
+        warnings.showwarning = lambda message, *where: print(f"rgvf: {message}", file=sys.stderr)
+        game = make_film(
+            agent,
+            out,
+            options.steps,
+            predictions=options.predictions,
+            played_on=options.play_out,
+            greedy=options.greedy,
+            sticky=options.sticky,
+            seed=options.games_seed,
+            report=report,
+        )
     print(f"{out}: {len(game.screens)} steps, return {game.reward.sum():g}, after {agent.frames:,} frames of training")
-
-
-def _notes(config: RunConfig) -> list[str]:
-    """What the legend of a film does not say."""
-    rewards = config.rewards
-    changed = [f"scaled by {rewards.scale:g}"] * (rewards.scale != 1) + [f"clipped to ±{rewards.clip:g}"] * (
-        rewards.clip > 0
-    )
-    notes = [f"Rewards are {' and '.join(changed)} in all values and answers, not in the return."] * bool(changed)
-    sizes = {task.name: getattr(task, "feature_rms", None) for task in config.agent.auxiliary}
-    notes += [f"Features of {task} have a root mean square of {size:g}." for task, size in sizes.items() if size]
-    return [*notes, "Where a game is cut off, the agent's own answer stands for what would have followed."]
-
-
-def _play_out(
-    agent: TrainedAgent, game: Recording, predictions: list[Shown], how: dict[str, Any], report: Callable[[float], None]
-) -> dict[tuple[str, int], np.ndarray]:
-    """True answers [T] of the predictions that name actions, by task and column; NaN where no game was saved."""
-    from rgvf.environments.workers import WorkerError
-    from rgvf.evaluation import play_out
-
-    found: dict[tuple[str, int], np.ndarray] = {}
-    for task in agent.networks:
-        nodes = [each.node for each in predictions if each.task == task and each.is_conditional]
-        try:
-            answers = play_out(agent, game.saved, task, nodes, **how, report=report)
-        except (WorkerError, ValueError) as error:  # the game cannot be restored
-            print(f"rgvf: no true answers of predictions that name actions: {error}", file=sys.stderr)
-            return {}
-        for column, node in enumerate(nodes if game.saved else ()):
-            found[task, node] = np.full(len(game.value), np.nan)
-            found[task, node][[saved.step for saved in game.saved]] = answers[:, column]
-    return found

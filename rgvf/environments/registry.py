@@ -85,6 +85,8 @@ class Suite:
     """Its environments are suggested for names without a suite."""
     how_to_install: str = ""
     """What to do to have the package, where there is no extra."""
+    shows_all: bool = False
+    """Films show more than the agent sees."""
     restores: bool = True
     """A saved game can be continued exactly. Otherwise it starts a new episode."""
     worker: WorkerNeeds = WorkerNeeds()  # noqa: RUF009 - immutable
@@ -133,6 +135,7 @@ SUITES = {
     "xminigrid": Suite(
         *("rooms", "Room", True, "xminigrid", "xminigrid", "MiniGrid's rooms, in JAX; the agent sees a few cells"),
         *(lambda: XMINIGRID_ROOMS, find_room),
+        shows_all=True,
     ),
     "craftax": Suite(
         *("craftax", "Craftax", True, "craftax", "craftax", "Craftax-Classic: survive and craft, in JAX"),
@@ -240,6 +243,19 @@ def takes_option(name: str, option: str) -> bool:
     """Whether the environment of this name has an option, such as sticky."""
     suite = name.partition("/")[0]
     return suite in SUITES and option in SUITES[suite].options
+
+
+def shows_observation(name: str, given: Environment | None = None) -> bool:
+    """Whether the pictures of films are what the agent sees, so that a place in its observation is one in them."""
+    suite, _, rest = name.partition("/")
+    if suite == GIVEN:
+        return not hasattr(given, "render")
+    return not (SUITES[suite].shows_all or (suite == "gym" and is_minigrid(rest)))
+
+
+def is_minigrid(gym_id: str) -> bool:
+    """Whether a Gymnasium environment is one of MiniGrid: the agent sees a few cells, in its own direction."""
+    return gym_id.rpartition(":")[2].startswith(("MiniGrid-", "BabyAI-"))
 
 
 def restores_games(name: str) -> bool:

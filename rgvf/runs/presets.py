@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from rgvf.agents import AgentConfig
 from rgvf.environments import Environment, find_spec
-from rgvf.environments.registry import canonical_name, own_name
+from rgvf.environments.registry import canonical_name, is_minigrid, own_name
 from rgvf.messages import suggestion, unknown
 from rgvf.runs.config import RunConfig
 from rgvf.tasks import TASKS, ActorCriticSettings, TaskSettings
@@ -126,7 +126,7 @@ def choose_preset(env: str, environment: Environment | None = None) -> str:
         return suite
     if suite in ("minatar", "minatar-pgx", "xminigrid"):
         return "minatar"
-    if suite == "gym" and env.rpartition(":")[2].removeprefix("gym/").startswith(("MiniGrid-", "BabyAI-")):
+    if suite == "gym" and is_minigrid(env.removeprefix("gym/")):
         return "minigrid"
     spec = find_spec(env, environment)
     if not spec.is_image:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rgvf
-from rgvf.cli.record import _notes
+from rgvf.analysis.agent_film import notes
 from rgvf.questions import QuestionNetwork
 from tests.cli.command import run, words
 
@@ -108,11 +108,11 @@ def test_evaluate_prints_a_table_and_keeps_the_returns(capsys, folder):
 
 
 def test_a_film_says_how_rewards_were_changed():
-    def notes(scale, clip):
-        return _notes(rgvf.RunConfig("minatar/Breakout", reward_scale=scale, clip_rewards=clip))
+    def said(scale, clip):
+        return notes(rgvf.RunConfig("minatar/Breakout", reward_scale=scale, clip_rewards=clip))
 
-    assert [len(notes(*each)) for each in ((1, 0), (0.1, 0), (1, 2))] == [1, 2, 2]
-    assert notes(0.1, 1)[0].startswith("Rewards are scaled by 0.1 and clipped to ±1 in all values")
+    assert [len(said(*each)) for each in ((1, 0), (0.1, 0), (1, 2))] == [1, 2, 2]
+    assert said(0.1, 1)[0].startswith("Rewards are scaled by 0.1 and clipped to ±1 in all values")
 
 
 @pytest.mark.slow
