@@ -32,6 +32,7 @@ from rgvf.cli.parsing import parse
 from rgvf.cli.study import study_options
 from rgvf.features import KINDS
 from rgvf.networks import REPRESENTATIONS
+from rgvf.questions import QuestionNetwork
 from rgvf.studies import STUDIES, find_study
 from rgvf.tasks import TASKS
 
@@ -87,6 +88,8 @@ def run_page(folder, monkeypatch, capsys):
                 monkeypatch.delitem(sys.modules, file[1], raising=False)
             elif language == "python":
                 exec(compile(text, page, "exec"), names)
+            elif language == "json":  # a question network: the one that the page has made last
+                assert QuestionNetwork.from_json(text) == names["network"]
         return names
 
     return run
@@ -102,7 +105,9 @@ def test_the_tests_see_every_page():
     assert len(PAGES) >= 10
     for page in PAGES:
         for mark, language, text in blocks(page):
-            assert language in ("python", "sh"), f"{page} has a block that is not marked as Python or shell"
+            assert language in ("python", "sh", "json"), (
+                f"{page} has a block that is not marked as Python, shell or JSON"
+            )
             assert not mark or mark in ("skip", "parse") or mark.startswith(("--", "needs ")), f"{page}: {mark}"
             if language == "python":
                 ast.parse(text)
