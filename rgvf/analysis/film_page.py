@@ -150,6 +150,7 @@ class _Page:
             _fit(axes.set_title(curve.title, fontsize=9.5, loc="left", color=hue, weight="bold", pad=3), SIZE[0])
             axes.set(xlim=(-PAST * window, (1 - PAST) * window), ylim=_limits(curve))
             axes.yaxis.set_major_locator(MaxNLocator(2, min_n_ticks=2))
+            axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
             axes.tick_params(labelsize=7.5, length=2, labelbottom=i == n - 1, color=_GREY, labelcolor=_GREY)
             axes.spines[["top", "right"]].set_visible(False)
             axes.spines[["left", "bottom"]].set_color(_PALE)
