@@ -162,8 +162,8 @@ def _resolve(tasks: str | TaskSettings | Sequence[str | TaskSettings]) -> tuple[
                     f"the task {each.name!r} is not known; call rgvf.tasks.register({type(each).__name__})"
                 )
             resolved.append(each)
-        elif each.endswith(STOPPED) and each.removesuffix(STOPPED) in (MAIN, *TASKS):
-            raise ValueError(f"{each} is --agent {each.removesuffix(STOPPED)} --stop-gradient, or stop_gradient=True")
+        elif each.endswith(STOPPED) and each.removesuffix(STOPPED) in TASKS:
+            raise ValueError(f"{each} is {each.removesuffix(STOPPED)} with --stop-gradient, or stop_gradient=True")
         elif each not in TASKS:
             raise ValueError(unknown("agent", each, [MAIN, *TASKS], cutoff=0.4))
         else:

@@ -54,7 +54,7 @@ def evaluate(arguments: list[str]) -> None:
 
 def _evaluate(options: _Options) -> None:
     from rgvf.analysis import estimate, show
-    from rgvf.cli.terminal import bar
+    from rgvf.cli.terminal import bar, plain_warnings
     from rgvf.environments.registry import takes_option
     from rgvf.evaluation.evaluate import evaluate, sticky_option
     from rgvf.runs import RunFolder, load
@@ -66,7 +66,8 @@ def _evaluate(options: _Options) -> None:
     can_stick = takes_option(config.env, "sticky")
     results = []
     for seed in seeds:
-        agent = load(options.run, seed, checkpoint=options.checkpoint)
+        with plain_warnings():
+            agent = load(options.run, seed, checkpoint=options.checkpoint)
         sticky_option(agent, options.sticky)  # a wrong one is refused before any game is played
         if not results:
             print(_row("seed", "sticky" if can_stick else "", "games", "mean", "± error", "median", "after"))

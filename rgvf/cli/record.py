@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -58,13 +56,12 @@ def record(arguments: list[str]) -> None:
 
 def _record(options: _Options) -> None:
     from rgvf.analysis.agent_film import make_film
-    from rgvf.cli.terminal import bar
+    from rgvf.cli.terminal import bar, plain_warnings
     from rgvf.runs import load
 
     out = options.out or options.run / "film.mp4"
-    agent = load(options.run, options.seed, checkpoint=options.checkpoint)
-    with bar(f"making {out}") as report, warnings.catch_warnings():
-        warnings.showwarning = lambda message, *where: print(f"rgvf: {message}", file=sys.stderr)
+    with plain_warnings(), bar(f"making {out}") as report:
+        agent = load(options.run, options.seed, checkpoint=options.checkpoint)
         game = make_film(
             agent,
             out,

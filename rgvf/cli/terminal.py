@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 MARKS = {
     True: "[green]holds[/]",
     False: "[red]does not hold[/]",
-    None: "[yellow]not checked (not run, or with one seed only)[/]",
+    None: "[yellow]not checked (this data cannot decide it)[/]",
 }
 
 
@@ -81,6 +83,22 @@ class StudyProgress:
             self._console.print(f"{batch}: {seconds:.0f} s", highlight=False)
         elif self._bar is not None:
             self._bars.update(self._bar, completed=1.0, note=f"{seconds:.0f} s")
+
+
+@contextmanager
+def plain_warnings() -> Iterator[None]:
+    """Warnings of rgvf become a line on standard error."""
+    with warnings.catch_warnings():
+        usual = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], filename: str, *rest: Any) -> None:
+            if category is UserWarning and Path(filename).is_relative_to(Path(__file__).parents[1]):
+                print(f"rgvf: {message}", file=sys.stderr)
+            else:
+                usual(message, category, filename, *rest)
+
+        warnings.showwarning = show
+        yield
 
 
 @contextmanager

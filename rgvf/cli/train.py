@@ -61,7 +61,7 @@ def _preset(arguments: list[str]) -> dict[str, Any]:
         if without_help != arguments:
             return {}
         raise CommandError(
-            "which environment? For example: rgvf train --env gym/CartPole-v1 ('rgvf environments' lists them all)"
+            "which environment? For example: rgvf train --env gym/CartPole-v1 ('rgvf environments' lists the suites)"
         )
     chosen = parse(option_type(), without_help, "rgvf train")
     with command_errors():

@@ -158,7 +158,7 @@ def canonical_name(name: str) -> str:
     suite, _, rest = name.partition("/")
     if suite not in (*SUITES, GIVEN) or not rest:
         alike = " or ".join(_alike(name))
-        forms = f"expected {', '.join(f'{each}/NAME' for each in SUITES)}; 'rgvf environments' lists them"
+        forms = f"expected {', '.join(f'{each}/NAME' for each in SUITES)}; 'rgvf environments' lists the suites"
         raise ValueError(f"{name!r} is no environment; {f'did you mean {alike}?' if alike else forms}")
     needed_modules(name)  # ValueError where it is malformed
     return name if suite == GIVEN else f"{suite}/{SUITES[suite].find(rest)}"
@@ -250,7 +250,7 @@ def shows_observation(name: str, given: Environment | None = None) -> bool:
     suite, _, rest = name.partition("/")
     if suite == GIVEN:
         return not hasattr(given, "render")
-    return not (SUITES[suite].shows_all or (suite == "gym" and is_minigrid(rest)))
+    return not (SUITES[suite].shows_all or (suite == "gym" and is_minigrid(parse_gym_name(rest).id)))
 
 
 def is_minigrid(gym_id: str) -> bool:

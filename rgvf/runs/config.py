@@ -33,7 +33,8 @@ class RunConfig:
     env: str
     """Environment: atari/GAME for one of the paper's 49 games, minatar/GAME for one of the five of MinAtar, dmlab/LEVEL
     for one of 12 levels of DeepMind Lab, doom/SCENARIO for one of ViZDoom's, xminigrid/ROOM, craftax/VIEW, cue/STEPS
-    for a test of memory, gym/ID for any Gymnasium environment with discrete actions; 'rgvf environments' lists them."""
+    for a test of memory, gym/ID for any Gymnasium environment with discrete actions; 'rgvf environments' lists them by
+    suite."""
     agent: AgentConfig = field(default_factory=AgentConfig)
     frames: int = 200_000_000
     """Frames to train each seed for, rounded up to whole updates; a step of Atari, ViZDoom

@@ -92,6 +92,7 @@ PRESETS: Mapping[str, Preset] = {
         "Craftax as in its study: sizes and learning rates of MinAtar, and a memory",
         {
             "frames": 20_000_000,
+            "representation": "gru",
             "dense": (512,),
             "memory": 512,
             "hidden": 512,

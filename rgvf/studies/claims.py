@@ -26,7 +26,7 @@ class Claim:
 
     def to_data(self) -> dict[str, Any]:
         """The claim and its verdict as JSON can hold them."""
-        verdict = {True: "holds", False: "does not hold", None: "not checked: not run, or with one seed only"}
+        verdict = {True: "holds", False: "does not hold", None: "not checked: this data cannot decide it"}
         return {**asdict(self), "verdict": verdict[self.holds]}
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from rgvf.messages import SILENT
 from rgvf.studies.folder import StudyFolder
-from rgvf.studies.pool import Pool, batches_to_run, failed_variants, leave_memory
+from rgvf.studies.pool import Pool, batches_to_run, failed_together, leave_memory
 from rgvf.studies.runs import RunsStudy
 from rgvf.studies.study import StudyListener, choose, open_study, stored_results
 
@@ -93,13 +93,15 @@ def make_plan(
     """
     leave_memory()
     names = choose(study, config, variants)
-    parallel = max(1, study.default_parallel(config) if parallel is None else parallel)
+    parallel = study.default_parallel(config) if parallel is None else parallel
+    retry_failed = retry_failed or not parallel  # in one process, what has failed is run again
+    parallel = max(1, parallel)
     finished: set[str] = set()
-    failed: list[str] = []
+    failed: list[list[str]] = []
     if (out / "config.json").exists():
         folder = open_study(study, config, out)[0]
         finished = set(stored_results(study, config, folder))
-        failed = failed_variants(folder, [name for name in names if name not in finished])
+        failed = failed_together(folder, [name for name in names if name not in finished])
     to_run = batches_to_run(study, [name for name in names if name not in finished], failed, retry_failed)
     left = [variant for _, members in to_run for variant in members]
 
@@ -123,7 +125,7 @@ def make_plan(
         Kind(kind, len(batches), n := sum(map(agents, batches)), n * config.length, rates.get(kind, 0.0))
         for kind, batches in by_kind.items()
     ]
-    given_up = [] if retry_failed else failed
+    given_up = [] if retry_failed else list(itertools.chain(*failed))
     return StudyPlan(plan, parallel, agents([name for name in names if name in finished]), agents(given_up), cannot)
 
 
@@ -145,5 +147,8 @@ def _measure(
         pool = Pool(study, config, scratch, listener, parallel, imports, measure=seconds)
         listener.begin("measuring")
         pool.run([(name, tuple(batches[kind])) for name, kind in kinds.items()])
-    measured = list(kinds.items())[: len(batches)]
-    return {kind: pool.rates[name] for name, kind in measured if name in pool.rates}
+    found: dict[str, float] = {}
+    for name, kind in kinds.items():
+        if name in pool.rates:
+            found.setdefault(kind, pool.rates[name])
+    return found

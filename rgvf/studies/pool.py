@@ -6,6 +6,7 @@ A batch that fails is recorded, with its log, and does not stop the others.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import queue
@@ -207,7 +208,7 @@ def run_in_processes(
     failed = failed_variants(folder, variants)
     if failed and not retry_failed:
         listener.warn(f"{len(failed)} failed before and will not run again without --retry-failed: {', '.join(failed)}")
-    batches = batches_to_run(study, variants, failed, retry_failed)
+    batches = batches_to_run(study, variants, failed_together(folder, failed), retry_failed)
     if not batches:
         return
     began = time.monotonic()
@@ -218,11 +219,13 @@ def run_in_processes(
 
 
 def batches_to_run(
-    study: Study, variants: Sequence[str], failed: Sequence[str], retry_failed: bool
+    study: Study, variants: Sequence[str], failed: Sequence[Sequence[str]], retry_failed: bool
 ) -> list[tuple[str, Sequence[str]]]:
-    """The batches of the variants that have not failed and, if wanted, of those that have."""
-    new = study.batches([variant for variant in variants if variant not in failed])
-    return [*new, *(study.retries(failed) if retry_failed else ())]
+    """The batches of the variants that have not failed and, if wanted, of those that have: together, if they did so."""
+    left_out = set(itertools.chain(*failed))
+    new = study.batches([variant for variant in variants if variant not in left_out])
+    again = [batch for members in failed for batch in study.retries(members)]
+    return [*new, *(again if retry_failed else ())]
 
 
 def start_command(cores: Sequence[int]) -> str:
@@ -255,6 +258,18 @@ def share_cores(cores: Sequence[int], n: int) -> list[tuple[int, ...]]:
 def failed_variants(folder: StudyFolder, variants: Sequence[str]) -> list[str]:
     """Those that have failed, and have not been run again since."""
     return [variant for variant in variants if failure_file(folder, variant).exists()]
+
+
+def failed_together(folder: StudyFolder, variants: Sequence[str]) -> list[list[str]]:
+    """Those that have failed, in the batches in which they did."""
+    batches: dict[str, list[str]] = {}
+    for variant in failed_variants(folder, variants):
+        with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
+            log = json.loads(failure_file(folder, variant).read_text(encoding="utf-8"))["log"]
+            batches.setdefault(str(log), []).append(variant)
+            continue
+        batches[variant] = [variant]  # its record is damaged
+    return list(batches.values())
 
 
 def failure_file(folder: StudyFolder, variant: str) -> Path:

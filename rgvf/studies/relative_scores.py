@@ -115,8 +115,11 @@ class RelativeScores(GameScores):
         """What the aggregates leave out: games, agents; and where their intervals are of few seeds."""
         agents = self.comparison.agents
         only = 0 < len(self.compared) < len(self.all_games)
+        zero = not self.compared and self.baseline in self.agents
+        name = self.baseline.upper()
         return sentences(
             f"Only {', '.join(self.compared)}." if only else "",
+            f"In no game have all agents been run, and has {name} scored at all." if zero else "",
             f"Of {len(agents)} agents {len(self.agents)} were run." if 0 < len(self.agents) < len(agents) else "",
             f"With fewer than {FEW_SEEDS} seeds the intervals are too narrow." if 1 < self.n_seeds < FEW_SEEDS else "",
         )

@@ -10,7 +10,7 @@ from typing import Any
 
 from rgvf.messages import SILENT
 from rgvf.studies.folder import StudyFolder
-from rgvf.studies.pool import failed_variants, leave_memory, run_in_processes
+from rgvf.studies.pool import failed_variants, failure_file, leave_memory, run_in_processes
 from rgvf.studies.study import (
     Conclusion,
     Study,
@@ -48,7 +48,8 @@ def run_study(
         ValueError: an unknown variant, or what the environments need is not installed.
         FolderError: `out` cannot be used.
     """
-    leave_memory()
+    if parallel != 0:
+        leave_memory()
     folder, names = open_study(study, config, out, variants)
     results = stored_results(study, config, folder)
     if results:
@@ -62,6 +63,8 @@ def run_study(
         for batch, members in study.batches(wanted):
             began = time.monotonic()
             listener.begin(batch)
+            for name in members:
+                failure_file(folder, name).unlink(missing_ok=True)
             run_batch(study, config, members, listener, folder)
             listener.finish(batch, time.monotonic() - began)
     conclusion = conclude_study(study, config, folder)

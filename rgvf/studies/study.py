@@ -98,7 +98,7 @@ class Study(ABC):
         return ((variant, (variant,)) for variant in variants)
 
     def retries(self, variants: Sequence[str]) -> Iterable[tuple[str, Sequence[str]]]:
-        """Batches of variants that have failed: one by one, so that one that fails again takes no other with it."""
+        """Batches of variants that failed together: one by one, so that none that fails again takes others with it."""
         return ((variant, (variant,)) for variant in variants)
 
     @abstractmethod

@@ -67,6 +67,7 @@ def test_a_folder_is_no_agent(use):
         ("doom/basic", True),
         ("xminigrid/MiniGrid-MemoryS8", False),  # the whole room; the agent sees 3×3 cells before it
         ("gym/minigrid:MiniGrid-Empty-5x5-v0", False),
+        ("gym/minigrid:MiniGrid-Empty-5x5-v0?wrapper=minigrid.wrappers:ImgObsWrapper", False),
         ("gym/rgvf/Catch-v0", True),
     ],
 )

@@ -43,7 +43,11 @@ def folder(tmp_path_factory):
         ([*SMALL, "--rgvf.repeat", "100"], 2, "repeat 100 is too large: layer 1 has only 32"),
         (["--env", "gym/CartPole-v1", "--rgvf.repeat", "1e5"], 2, "1,600,016 predictions (layer 0 + depth · repeat ·"),
         (["--env", "gym/CartPole-v1", "--agent", "a2c", "--stop-gradient"], 2, "stop_gradient needs an auxiliary task"),
-        ([], 2, "which environment? For example: rgvf train --env gym/CartPole-v1 ('rgvf environments' lists them"),
+        (
+            [],
+            2,
+            "which environment? For example: rgvf train --env gym/CartPole-v1 ('rgvf environments' lists the suites)",
+        ),
         (["--resume", "nowhere"], 1, "nowhere holds no run"),
         (["--resume"], 2, "--resume needs the folder"),
     ],

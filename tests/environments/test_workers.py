@@ -332,3 +332,36 @@ def test_wrong_use_is_explained():
             workers.save()
         with pytest.raises(ValueError, match="2 games, but 1 saved"):
             workers.restore([b""])
+
+
+KILLED = """
+import os, signal, sys, tempfile
+from rgvf.environments.workers import Workers
+tempfile.tempdir = sys.argv[1]
+workers = Workers("gym/CartPole-v1", [0])
+workers.reset()
+print(os.listdir(sys.argv[1]), flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_temporary_files_do_not_outlive_a_learner_that_was_killed(tmp_path):
+    for _ in range(3):
+        done = subprocess.run(
+            [sys.executable, "-c", KILLED, str(tmp_path)], capture_output=True, text=True, check=False
+        )
+        assert "rgvf-workers-" in done.stdout
+        until = time.monotonic() + 20
+        while list(tmp_path.iterdir()) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert not list(tmp_path.iterdir())
+
+
+def test_a_reset_that_is_due_comes_before_anything_else():
+    with Workers(CARTPOLE, range(2), processes=2) as workers:
+        workers.reset_later()
+        workers.send(np.zeros(2, int))
+        assert not workers.receive().first.any()  # a step of new games, not their reset
+        workers.send(np.zeros(2, int))
+        with pytest.raises(RuntimeError, match="some games are stepping"):
+            workers.reset_later()

@@ -83,6 +83,8 @@ def test_another_representation_than_the_preset_s_needs_no_memory():
     assert given == rgvf.preset(craftax, "a2c", representation="mlp")
     assert (given.agent.memory, rgvf.preset(craftax, "a2c").agent.memory) == (0, 512)
     assert by_command("--env", craftax, "--representation=auto").agent.memory == 0
+    elsewhere = rgvf.preset("minatar/Breakout", "a2c", "craftax").agent
+    assert (elsewhere.representation, elsewhere.memory) == ("gru", 512)
 
 
 def test_fast_differs_from_paper_in_three_numbers():

@@ -244,9 +244,11 @@ def test_on_a_gpu_seeds_that_follow_each_other_are_one_batch(monkeypatch):
 def test_trials_that_failed_together_are_retried_together_from_their_checkpoint(monkeypatch):
     monkeypatch.setattr("rgvf.studies.runs.stacking_is_faster", lambda: True)
     trials = [f"Pong.a2c.{seed}" for seed in range(3)]
-    assert batches_to_run(ALL, [*trials, "Qbert.a2c.0"], trials, False) == [("Qbert.a2c.0", ["Qbert.a2c.0"])]
-    both = [("Qbert.a2c.0", ["Qbert.a2c.0"]), ("Pong.a2c.0-2", trials)]
-    assert batches_to_run(ALL, [*trials, "Qbert.a2c.0"], trials, True) == both
+    new = [("Qbert.a2c.0", ["Qbert.a2c.0"])]
+    assert batches_to_run(ALL, [*trials, "Qbert.a2c.0"], [trials], False) == new
+    assert batches_to_run(ALL, [*trials, "Qbert.a2c.0"], [trials], True) == [*new, ("Pong.a2c.0-2", trials)]
+    parts = [("Pong.a2c.0-1", trials[:2]), ("Pong.a2c.2", trials[2:])]  # these failed one after the other
+    assert batches_to_run(ALL, [*trials, "Qbert.a2c.0"], [trials[:2], trials[2:]], True) == [*new, *parts]
 
 
 def test_as_many_batches_run_at_once_as_keep_the_cores_busy(monkeypatch):

@@ -93,7 +93,7 @@ def test_the_folder_holds_what_a_reader_needs(touch_twice):
         np.testing.assert_allclose(each["values"], result["values"], rtol=1e-3)
     claims = json.loads((whole / "claims.json").read_text())["claims"]
     verdicts = {claim["verdict"] for claim in claims if claim["holds"] is None}
-    assert verdicts == {"not checked: not run, or with one seed only"}
+    assert verdicts == {"not checked: this data cannot decide it"}
     assert (whole / "curves.png") in conclusion.figures
     assert (whole / "values.png") in conclusion.figures
     for figure in conclusion.figures:

@@ -19,7 +19,7 @@ from rgvf.studies.folder import StudyFolder
 from rgvf.studies.merge import merge
 from rgvf.studies.minatar import STUDY, MinAtarConfig
 from rgvf.studies.plan import Kind, StudyPlan, make_plan
-from rgvf.studies.pool import failure_file, share_cores
+from rgvf.studies.pool import failed_together, failure_file, share_cores
 from rgvf.studies.worker import Job, Stopwatch
 
 PREALLOCATE = "XLA_PYTHON_CLIENT_PREALLOCATE"
@@ -242,6 +242,25 @@ def test_the_memory_of_a_gpu_is_left_to_the_processes_before_jax_is_used(monkeyp
     monkeypatch.delenv(PREALLOCATE)
     make_plan(STUDY, SMALL, tmp_path / "plan", ["Breakout.a2c"], 1)
     assert seen == ["false", "false"]
+
+
+def test_what_failed_together_is_known_by_its_log(tmp_path):
+    folder = StudyFolder(tmp_path, STUDY.name, SMALL.identity())
+    (tmp_path / "failed").mkdir()
+    for name, log in (("a", "logs/1.log"), ("b", "logs/2.log"), ("c", "logs/1.log")):
+        failure_file(folder, name).write_text(json.dumps({"log": log}))
+    failure_file(folder, "d").write_text("{ half a fil")
+    assert failed_together(folder, ["a", "b", "c", "d", "e"]) == [["a", "c"], ["b"], ["d"]]
+
+
+@pytest.mark.medium
+def test_what_failed_before_and_succeeds_in_this_process_has_not_failed(tmp_path):
+    folder = StudyFolder(tmp_path, STUDY.name, SMALL.identity())
+    failure_file(folder, "Breakout.a2c").parent.mkdir()
+    failure_file(folder, "Breakout.a2c").write_text("{}")
+    conclusion = run_study(STUDY, SMALL, tmp_path, ["Breakout.a2c"], parallel=0)
+    assert (conclusion.failed, conclusion.unfinished) == ((), ())
+    assert not failure_file(folder, "Breakout.a2c").exists()
 
 
 def test_what_was_interrupted_is_named(monkeypatch, tmp_path):

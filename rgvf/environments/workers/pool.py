@@ -138,6 +138,7 @@ class Workers:
 
     def reset_later(self) -> None:
         """Start a new game in every environment, but only when one is needed: `restore` may come first."""
+        self._must_be_idle()
         self._reset_is_due = True
 
     def _reset_if_due(self) -> None:
@@ -147,6 +148,7 @@ class Workers:
     def send(self, actions: NDArray[np.integer], group: int = 0) -> None:
         """Let a group take one step. `actions` has one action for each of its games."""
         self._must_be_open()
+        self._reset_if_due()
         if self._busy[group]:
             raise RuntimeError(f"group {group} is stepping already: receive before sending again")
         self._actions[self.groups[group]] = actions

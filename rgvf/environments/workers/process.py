@@ -174,7 +174,7 @@ def _end_with(learner: int) -> None:
 
 
 def _remove_files() -> None:
-    """The temporary files of all workers: the learner, which would remove them, is gone."""
+    """The temporary files of all workers, which end together: the learner, which would remove them, may be gone."""
     folder = Path(os.environ.get("TMPDIR", ""))
     if folder.name.startswith(FILES):
         shutil.rmtree(folder, ignore_errors=True)
@@ -185,11 +185,11 @@ def main() -> None:
     # Ctrl-C and SIGTERM are for the learner to handle: it may want to save first.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    learner = os.getppid()
-    threading.Thread(target=_end_with, args=(learner,), daemon=True).start()
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     connection, memory = int(sys.argv[1]), int(sys.argv[2])
     os.set_inheritable(connection, False)  # an engine that held it would keep it open when this process is killed
     os.set_inheritable(memory, False)
-    serve(Connection(connection), memory)
-    if os.getppid() != learner:
+    try:
+        serve(Connection(connection), memory)
+    finally:
         _remove_files()
