@@ -40,16 +40,17 @@ lock: .venv/ready ## Choose the newest versions again.
 clean:
 	rm -rf .venv .venv-docs site
 
+# --no-deps: the lock is complete. Without it, pip asks for the newest release of what has extras, which has no hash here.
 .venv/ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "rgvf needs Python 3.11 or newer; say which with: make PYTHON=python3.12")'
 	@echo "Setting up .venv (about a minute, once) …"
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes --requirement requirements.lock
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
 	@touch $@
 
 .venv-docs/ready: requirements-docs.lock
 	@echo "Setting up .venv-docs (half a minute, once) …"
 	@$(PYTHON) -m venv .venv-docs
-	@.venv-docs/bin/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements-docs.lock
+	@.venv-docs/bin/pip install --quiet --disable-pip-version-check --no-deps --require-hashes --requirement requirements-docs.lock
 	@touch $@
