@@ -26,6 +26,7 @@ from rgvf.environments.environment import Step
 from rgvf.environments.flat_copy import flat_copy, is_flat
 from rgvf.environments.game_names import find_craftax
 from rgvf.environments.libraries import ModuleProxy, as_arrays, loose_promotion, private_copy
+from rgvf.environments.packing import Packing
 
 
 class Craftax:
@@ -48,30 +49,45 @@ class Craftax:
         self.actions: tuple[str, ...] = tuple(action.name.lower().replace("_", "-") for action in Action)
         self._game: Any = CraftaxClassicSymbolicEnvNoAutoReset()
         self._params = self._game.default_params
+        with loose_promotion():
+            self._packing = Packing(jax.eval_shape(self._landscape, jax.random.key(0)))
         self._draw = None if self.name == "Classic-Symbolic" else _renderer(BLOCK_PIXEL_SIZE_AGENT)
         side = 9 * BLOCK_PIXEL_SIZE_AGENT
         symbols: tuple[int, ...] = self._game.observation_space(self._params).shape
         self.observation_shape = symbols if self._draw is None else (side, side, 3)
 
-    def reset(self, key: Key[Array, ""]) -> tuple[Any, Shaped[Array, "*observation"]]:
-        """A new landscape."""
+    def reset(self, key: Key[Array, ""]) -> tuple[tuple[Array, ...], Shaped[Array, "*observation"]]:
+        """A new landscape; `unpack` gives its parts."""
         with loose_promotion():
-            state = as_arrays(self._rules.landscape(key, self._params, self._game.static_env_params))
-            return state, self._observe(state)
+            state = self._landscape(key)
+            return self._packing.pack(state), self._observe(state)
 
-    def step(self, state: Any, action: Int[Array, ""], key: Key[Array, ""]) -> tuple[Any, Step]:
+    def step(
+        self, state: tuple[Array, ...], action: Int[Array, ""], key: Key[Array, ""]
+    ) -> tuple[tuple[Array, ...], Step]:
         """One step; where the game is over only because of the time, the episode is truncated."""
         with loose_promotion():
-            state, reward = self._rules.step(key, state, action, self._params, self._game.static_env_params)
+            state, reward = self._rules.step(
+                key, self.unpack(state), action, self._params, self._game.static_env_params
+            )
             state = as_arrays(state)
             over = self._game.is_terminal(state, self._params)
             terminal = self._game.is_terminal(state.replace(timestep=0), self._params)
-            return state, Step(self._observe(state), reward.astype(jnp.float32), terminal, over & ~terminal)
+            return self._packing.pack(state), Step(
+                self._observe(state), reward.astype(jnp.float32), terminal, over & ~terminal
+            )
 
-    def render(self, state: Any) -> NDArray[np.uint8]:
+    def unpack(self, state: tuple[Array, ...]) -> Any:
+        """A state as the package has it: its map, the player's position, inventory, …"""
+        return self._packing.unpack(state)
+
+    def render(self, state: tuple[Array, ...]) -> NDArray[np.uint8]:
         """What the player sees, larger."""
         with loose_promotion():
-            return np.asarray(_renderer(BLOCK_PIXEL_SIZE_IMG)(state))
+            return np.asarray(_renderer(BLOCK_PIXEL_SIZE_IMG)(self.unpack(state)))
+
+    def _landscape(self, key: Key[Array, ""]) -> Any:
+        return as_arrays(self._rules.landscape(key, self._params, self._game.static_env_params))
 
     def _observe(self, state: Any) -> Shaped[Array, "*observation"]:
         if self._draw is not None:

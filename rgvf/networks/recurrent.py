@@ -12,6 +12,8 @@ from rgvf.networks.representation import FeedForward
 from rgvf.trajectory import Percept
 
 GATES = 3
+UNROLLED = 7
+"""Steps of a segment that are compiled together on a GPU, where a step is so short that the loop around it counts."""
 
 
 class GRU(eqx.Module):
@@ -94,7 +96,9 @@ class Recurrent(eqx.Module):
             return h, h
 
         # All that does not depend on h is done for the whole segment, before the scan.
-        _, states = jax.lax.scan(one_step, jax.lax.stop_gradient(memory), (self._input_gates(percepts), percepts.first))
+        inputs = self._input_gates(percepts), percepts.first
+        unroll = 1 if jax.default_backend() == "cpu" else UNROLLED
+        _, states = jax.lax.scan(one_step, jax.lax.stop_gradient(memory), inputs, unroll=unroll)
         return states
 
     def _step(

@@ -43,14 +43,16 @@ def played(request):
             action = jax.random.randint(key, (N,), 0, 17)
             state, step = jax.vmap(partial(step_or_reset, ours))(state, ended, action, keys)
             observation, their_state, reward, over = jax.lax.map(their_step, (their_state, ended, action, keys))
-            same = jnp.mean(state.map == their_state.map)
+            parts = jax.vmap(ours.unpack)(state)
+            same = jnp.mean(parts.map == their_state.map)
             after = step.terminal | step.truncated
-            return (state, their_state, after), (state, step, observation, reward, over, ended, same)
+            return (state, their_state, after), (parts, step, observation, reward, over, ended, same)
 
         keys = jax.random.split(key, N)
         start, first = jax.vmap(ours.reset)(keys)
         their_first, their_start = jax.lax.map(lambda key: theirs.reset_env(key, params), keys)
-        their_start = jax.tree.map(lambda leaf, like: leaf.astype(like.dtype), their_start, start)
+        types = jax.vmap(ours.unpack)(start)
+        their_start = jax.tree.map(lambda leaf, like: leaf.astype(like.dtype), their_start, types)
         carry = start, their_start, jnp.zeros(N, bool)
         return (first, their_first), jax.lax.scan(one, carry, jax.random.split(key, STEPS))[1]
 
@@ -90,10 +92,11 @@ def test_ten_thousand_steps_truncate_and_death_is_for_good():
     found = {}
     for health in (9, 0):
         state, _ = game.reset(jax.random.key(0))
-        state = state.replace(timestep=jnp.int32(9_998), player_health=jnp.int32(health))
+        state = game.unpack(state).replace(timestep=jnp.int32(9_998), player_health=jnp.int32(health))
+        state = game._packing.pack(state)
         for _ in range(2):
             state, now = step(state, jnp.int32(0), jax.random.key(1))
-            found[health, int(state.timestep)] = bool(now.terminal), bool(now.truncated)
+            found[health, int(game.unpack(state).timestep)] = bool(now.terminal), bool(now.truncated)
     alive, dead = (
         {(9, 9_999): (False, False), (9, 10_000): (False, True)},
         {(0, t): (True, False) for t in (9_999, 10_000)},
