@@ -130,7 +130,7 @@ def test_landscapes_are_the_same_one_by_one_and_many_at_once(flat):
     """On a CPU, jaxlib 0.10.2 makes others of those beyond the eighth, if the package's noise is left as it is."""
     game, theirs = Craftax("Classic-Symbolic", flat), CraftaxClassicSymbolicEnvNoAutoReset()
     keys = jax.random.split(jax.random.key(0), 20)
-    many = jax.jit(jax.vmap(lambda key: game.reset(key)[0].map))(keys)
+    many = jax.jit(jax.vmap(lambda key: game.unpack(game.reset(key)[0]).map))(keys)
     alone = jax.jit(lambda key: theirs.reset_env(key, theirs.default_params)[1].map)
     np.testing.assert_array_equal(many, [alone(key) for key in keys])
 
