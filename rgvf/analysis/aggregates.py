@@ -46,14 +46,12 @@ def capped_mean(scores: np.ndarray) -> np.ndarray:
 def interquartile_mean(scores: np.ndarray) -> np.ndarray:
     """The mean of the middle half of all scores, of games and seeds together: [..., games, seeds] or [samples].
 
-    Those at the two ends of the middle half count in part, so that it is exactly half. (The package rliable leaves out
-    whole scores instead; both are the same where the number of scores is a multiple of 4.)
+    As in the package rliable, a quarter of n scores is n // 4.
     """
     ordered = np.sort(scores.reshape(*scores.shape[:-2], -1), axis=-1)
-    n = ordered.shape[-1]
-    edges = np.arange(n + 1) / n
-    weight = np.clip(np.minimum(edges[1:], 0.75) - np.maximum(edges[:-1], 0.25), 0.0, None)
-    return np.asarray(ordered @ weight / np.sum(weight))
+    quarter = ordered.shape[-1] // 4
+    middle = ordered[..., quarter : ordered.shape[-1] - quarter].mean(-1)
+    return np.where(np.isnan(ordered[..., -1]), np.nan, middle)  # a NaN is last, and may have been left out
 
 
 def over_games(scores: np.ndarray, statistic: Statistic) -> np.ndarray:

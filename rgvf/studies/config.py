@@ -9,6 +9,10 @@ from rgvf.runs.config import MAX_AGENTS
 from rgvf.settings import check_types, require, to_data
 
 
+_SAID = ("frames", "seeds", "points", "checkpoints")
+"""Settings that are said otherwise, or change no result."""
+
+
 @dataclass(frozen=True)
 class StudyConfig:
     """Settings of a study; the defaults are the full study."""
@@ -39,12 +43,19 @@ class StudyConfig:
 
     @property
     def caution(self) -> str:
-        """What to say beside claims where less was run than the full study."""
+        """What to say beside claims where less or something else was run than the full study."""
         full = type(self)()
-        if self.frames >= full.frames and self.seeds >= full.seeds:
-            return ""
         seeds = f"{self.seeds} seed{'s' * (self.seeds > 1)}"
+        ran, whole = [f"{self.frames:,} frames and {seeds}"], [f"{full.frames:,} and {full.seeds}"]
+        if self.frames >= full.frames and self.seeds >= full.seeds:
+            ran, whole = [], []
+        own, usual = to_data(self), to_data(full)
+        for name in own:
+            if name not in _SAID and own[name] != usual[name]:
+                ran.append(f"{name} = {own[name]}")
+                whole.append(f"{name} = {usual[name]}")
+        if not ran:
+            return ""
         return (
-            f"This ran {self.frames:,} frames and {seeds}; the full study has {full.frames:,} and {full.seeds}, "
-            "and its claims may come out otherwise."
+            f"This ran {', '.join(ran)}; the full study has {', '.join(whole)}, and its claims may come out otherwise."
         )

@@ -28,16 +28,18 @@ from rgvf.analysis import (
 )
 from rgvf.environments import ATARI_GAMES, DMLAB_LEVELS
 from rgvf.studies.claims import Claim
-from rgvf.studies.comparison import Duel, GameScores
+from rgvf.studies.comparison import ENOUGH_SEEDS, Duel, GameScores
 from rgvf.studies.curves import Curves
 
 INTERVALS_CAVEAT = (
-    "Bootstrap intervals of so few seeds are too narrow: in a single game, a difference that is not there is found in "
-    "about 6 % of cases with five seeds, and in 16 % with two, where 2.5 % would be right."
+    "Bootstrap intervals of few seeds are too narrow: in a single game, a difference that is not there is found in "
+    f"about 6 % of cases with five seeds, where 2.5 % would be right. Fewer than {ENOUGH_SEEDS} seeds decide nothing."
 )
 """For legends: how much to trust the intervals."""
 SIGNIFICANT = 0.05
 """Sign tests with a smaller p-value count."""
+WITHIN = 0.05
+"""Part of its score by which an agent may be behind another one and still match it."""
 
 
 class Measure(NamedTuple):
@@ -83,7 +85,9 @@ class NormalisedScores(GameScores):
     """
 
     unit = "human-normalised, over the games of both"
-    one_seed = f"; of one seed: better in more games than worse, with p < {SIGNIFICANT} by the sign test"
+    few_seeds = (
+        f"; of fewer than {ENOUGH_SEEDS} seeds: better in more games than worse, with p < {SIGNIFICANT} by the sign test"
+    )
 
     def __init__(self, curves: Mapping[str, Curves], benchmark: Benchmark = ATARI) -> None:
         super().__init__(curves, benchmark.games)
@@ -118,7 +122,7 @@ class NormalisedScores(GameScores):
         return aggregate(normalised(self.final(agent, games), games, measure.by), measure.statistic)
 
     def duel(self, a: str, b: str) -> Duel:
-        """Over the games that both have: decided by seeds, or where one has a single seed, by a sign test over games.
+        """Over the games that both have: decided by seeds, or where these are few, by a sign test over games.
 
         The sign test decides nothing where even wins in all of so few games would not be significant.
         """
@@ -147,8 +151,9 @@ class NormalisedScores(GameScores):
             "mean difference": paired.difference.value,
             "95 % interval (games resampled)": _ends(paired.difference),
         }
-        if min(seeds.values()) > 1:
-            return Duel(by_measure[self.measure].low > 0, figures)
+        if min(seeds.values()) >= ENOUGH_SEEDS:
+            decides = by_measure[self.measure]
+            return Duel(decides.low > 0, figures, decides.high)
         if sign_test(len(games), 0) >= SIGNIFICANT:
             return Duel(None, figures)
         return Duel(paired.better > paired.worse and paired.p_value < SIGNIFICANT, figures)
@@ -204,14 +209,21 @@ def published_curves(found: NormalisedScores, agents: Sequence[str], games: Sequ
 
 
 def does_not_outperform(found: NormalisedScores, claim: str, agent: str, other: str) -> Claim:
-    """A claim that one agent is not better than another, over the games that both have."""
+    """A claim that one agent is not better than another, over the games that both have.
+
+    That there is too little data to tell is no evidence for it.
+    """
+    measure = found.benchmark.decides
     check = (
-        f"{found.benchmark.decides.name} of {agent} not clearly above that of {other}, human-normalised, over the "
-        "games of both: the 95 % bootstrap interval of the difference does not lie above 0; of one seed: not by "
-        "the sign test"
+        f"{measure.name} of {agent}, human-normalised, over the games of both, at most {WITHIN:.0%} above that of "
+        f"{other}, or clearly below it: the upper end of the 95 % bootstrap interval of the difference; of fewer than "
+        f"{ENOUGH_SEEDS} seeds: clearly below, by the sign test"
     )
-    is_better, figures = found.duel(agent, other)
-    return Claim(claim, check, None if is_better is None else not is_better, dict(figures))
+    duel = found.duel(agent, other)
+    if duel.is_better is None or duel.is_better:
+        return Claim(claim, check, False if duel.is_better else None, dict(duel.figures))
+    is_close = duel.at_most <= WITHIN * duel.figures[measure.name][other]
+    return Claim(claim, check, True if is_close or found.duel(other, agent).is_better else None, dict(duel.figures))
 
 
 def _difference(a: np.ndarray, b: np.ndarray, statistic: Statistic) -> Interval:

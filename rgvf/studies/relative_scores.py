@@ -17,9 +17,16 @@ from rgvf.analysis import (
     learning_panels,
     ratio_interval,
 )
-from rgvf.analysis.tables import FEW_SEEDS
 from rgvf.studies.claims import Claim
-from rgvf.studies.comparison import ByVariant, Duel, GameScores, game_difference, game_panels, game_table
+from rgvf.studies.comparison import (
+    ENOUGH_SEEDS,
+    ByVariant,
+    Duel,
+    GameScores,
+    game_difference,
+    game_panels,
+    game_table,
+)
 from rgvf.studies.study import sentences
 
 PARTS = ("rivals", "ablations")
@@ -69,7 +76,7 @@ class RelativeScores(GameScores):
             self.aggregates[agent] = Interval(low, value, high)
 
     def duel(self, a: str, b: str) -> Duel:
-        """Not decided where an agent is missing, or has one seed."""
+        """Not decided where an agent is missing, or has few seeds."""
         if not {a, b} <= self.aggregates.keys() or self.n_seeds < 2:
             return Duel()
         low, high = interval(self.samples[a] - self.samples[b])
@@ -78,7 +85,7 @@ class RelativeScores(GameScores):
         if self.comparison.by_game:
             each = {game: game_difference(self.curves, game, b, a) for game in self.compared}
             figures["difference of mean returns by game, 95 % interval"] = each
-        return Duel(low > 0, figures)
+        return Duel(low > 0 if self.n_seeds >= ENOUGH_SEEDS else None, figures, high)
 
     def improves(self, claim: str, agent: str, *, at_least: float, everywhere: float) -> Claim:
         """A claim that an agent is so many times as good as the baseline over all games, and nowhere much worse."""
@@ -88,7 +95,7 @@ class RelativeScores(GameScores):
             f"interval of the ratio above 1; its mean return in each game at least {everywhere:g} times that of "
             f"{baseline}"
         )
-        if agent not in self.aggregates or self.n_seeds < 2 or self.compared != list(self.all_games):
+        if agent not in self.aggregates or self.n_seeds < ENOUGH_SEEDS or self.compared != list(self.all_games):
             return Claim(claim, check, None)
         ratio = self.aggregates[agent].value / self.aggregates[baseline].value
         low, high = interval(self.samples[agent] / self.samples[baseline])
@@ -121,7 +128,7 @@ class RelativeScores(GameScores):
             f"Only {', '.join(self.compared)}." if only else "",
             f"In no game have all agents been run, and has {name} scored at all." if zero else "",
             f"Of {len(agents)} agents {len(self.agents)} were run." if 0 < len(self.agents) < len(agents) else "",
-            f"With fewer than {FEW_SEEDS} seeds the intervals are too narrow." if 1 < self.n_seeds < FEW_SEEDS else "",
+            f"Fewer than {ENOUGH_SEEDS} seeds decide no claim." if 1 < self.n_seeds < ENOUGH_SEEDS else "",
         )
 
     def draw(self, folder: Path) -> list[Path]:

@@ -67,22 +67,25 @@ def run_study(
                 failure_file(folder, name).unlink(missing_ok=True)
             run_batch(study, config, members, listener, folder)
             listener.finish(batch, time.monotonic() - began)
-    conclusion = conclude_study(study, config, folder)
-    failed = failed_variants(folder, wanted)
+    return conclude_study(study, config, folder, wanted)
+
+
+def conclude_study(study: Study, config: Any, folder: StudyFolder, wanted: Sequence[str] = ()) -> Conclusion:
+    """Draw and check all results in the folder; other processes may have added some.
+
+    Args:
+        wanted: variants that should have results now. Those that have none are named beside the claims.
+    """
     done = stored_results(study, config, folder)
+    failed = failed_variants(folder, wanted)
     unfinished = [name for name in wanted if name not in done and name not in failed]
+    conclusion = study.conclude(config, done, folder)
     notes = [
         f"{len(names)} {how}, and are not in it: {some_of(names)}." if names else ""
         for how, names in (("failed", failed), ("are not finished", unfinished))
     ]
     caution = sentences(conclusion.caution, *notes)
-    return dataclasses.replace(conclusion, caution=caution, failed=tuple(failed), unfinished=tuple(unfinished))
-
-
-def conclude_study(study: Study, config: Any, folder: StudyFolder) -> Conclusion:
-    """Draw and check all results in the folder; other processes may have added some."""
-    conclusion = study.conclude(config, stored_results(study, config, folder), folder)
     if conclusion.claims:
         claims = [claim.to_data() for claim in conclusion.claims]
-        folder.write_json("claims.json", {"study": study.name, "claims": claims}, indent=1)
-    return conclusion
+        folder.write_json("claims.json", {"study": study.name, "caution": caution, "claims": claims}, indent=1)
+    return dataclasses.replace(conclusion, caution=caution, failed=tuple(failed), unfinished=tuple(unfinished))

@@ -82,6 +82,15 @@ def rliable_resamples(*agents):
     return [np.stack(each) for each in samples]
 
 
+@pytest.mark.parametrize(
+    ("games", "seeds", "found"),
+    [(7, 5, 0.9999999999999998), (5, 2, 0.7833333333333332), (3, 3, 0.78), (1, 5, 0.5333333333333333), (3, 1, 2.3 / 3)],
+)
+def test_the_interquartile_mean_of_any_number_of_scores_is_that_of_rliable(games, seeds, found):
+    """`metrics.aggregate_iqm(x[:games, :seeds].T)` of version 1.2.0."""
+    assert float(interquartile_mean(X[:games, :seeds])) == pytest.approx(found, abs=1e-12)
+
+
 @pytest.mark.parametrize("name", OF_RLIABLE)
 def test_statistics_and_their_intervals_are_those_of_rliable(name):
     found, statistic = FOUND[name], OF_RLIABLE[name]
@@ -124,7 +133,7 @@ def test_statistics_are_what_they_are_called():
     assert float(mean_over_games(scores)) == pytest.approx(float(sum(means) / 3))
     capped = sum(min(score, Fraction(1)) for game in games for score in game) / 6
     assert float(capped_mean(scores)) == pytest.approx(float(capped))  # each run is capped, not the mean of a game
-    middle = (Fraction(1, 2) * 0 + Fraction(1, 2) + Fraction(3, 2) + Fraction(1, 2) * 4) / 3  # of -1, 0, .5, 1.5, 4, 8
+    middle = (Fraction(0) + Fraction(1, 2) + Fraction(3, 2) + Fraction(4)) / 4  # of -1, 0, .5, 1.5, 4, 8
     assert float(interquartile_mean(scores)) == pytest.approx(float(middle))
 
 

@@ -22,7 +22,7 @@ def flat(value, seed=0):
     return Curves([100 * n for n in range(1, 11)], np.array([[0.0] * 9 + [value]]), seed)
 
 
-def trials(levels, games=EIGHT, seeds=3, spread=0.05):
+def trials(levels, games=EIGHT, seeds=4, spread=0.05):
     """Trials by name: each seed is off its agent's level by a little, another little in every game."""
     rng = np.random.default_rng(0)
     return {

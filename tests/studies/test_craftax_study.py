@@ -74,6 +74,15 @@ def test_the_claims():
     assert [claim.holds for claim in check(RelativeScores({}, STUDY.comparison))] == [None] * 5
 
 
+def test_other_settings_than_those_of_the_study_stand_beside_its_claims():
+    assert CraftaxConfig().caution == CraftaxConfig(points=5, seeds=12).caution == ""
+    assert CraftaxConfig(view="Pixels", representation="conv").caution == (
+        "This ran view = Pixels, representation = conv; the full study has view = Symbolic, representation = gru, "
+        "and its claims may come out otherwise."
+    )
+    assert "20,000,000 and 10, view = Symbolic" in CraftaxConfig(view="Pixels", frames=10).caution
+
+
 @pytest.mark.slow
 def test_a_short_study(tmp_path):
     config = CraftaxConfig(seeds=2, frames=640, points=2, checkpoints=1)

@@ -85,6 +85,7 @@ def test_a_batch_that_fails_does_not_stop_the_others(tmp_path):
     conclusion = run_study(STUDY, SMALL, tmp_path, names, listener, parallel=2)
     assert conclusion.failed == ("Breakout.a2c",)
     assert "1 failed, and are not in it: Breakout.a2c." in conclusion.caution
+    assert json.loads((tmp_path / "claims.json").read_text())["caution"] == conclusion.caution
     assert len(listener.warnings) == 1
     assert listener.warnings[0].startswith("Breakout.a2c failed: ")
     failure = json.loads((tmp_path / "failed" / "Breakout.a2c.json").read_text())
