@@ -2,14 +2,16 @@
 
     .venv/bin/python benchmarks/doom.py [--scenario my_way_home] [--seconds 20] [--agents a2c rgvf …]
 
-One process alone steps one game with random actions, without any workers. Workers are as many processes as there are
-cores, with 32 games; the ratio says how much of (cores × one process alone) they reach. The machine should be idle
-otherwise; compare the ratios.
+One process alone steps one game with random actions, without any workers; then as many such processes as there are
+cores do so at once, which is what the machine can do: cores may share caches and units of a processor. Workers are as
+many processes as there are cores, with 32 games. The machine should be idle otherwise; compare the ratios.
 """
 
 import argparse
+import multiprocessing
 import os
 import time
+from concurrent.futures import ProcessPoolExecutor
 
 from host_speed import raw_speed, training_speed
 
@@ -27,10 +29,10 @@ def alone_speed(env: str, seconds: float) -> float:
     game = make_game(env, 0)
     try:
         game.reset()
-        actions = np.random.default_rng(0).integers(len(game.spec.actions), size=100).tolist()
+        rng = np.random.default_rng(0)
         steps, began = 0, time.perf_counter()
-        while time.perf_counter() - began < seconds:
-            for action in actions:
+        while time.perf_counter() - began < seconds:  # new actions each time: what is seen decides what a step costs
+            for action in rng.integers(len(game.spec.actions), size=100).tolist():
                 game.step(action)
             steps += 100
         return steps / (time.perf_counter() - began)
@@ -52,9 +54,13 @@ def main() -> None:
     print(f"{'':36}{'steps/s':>10}{'of raw':>8}{'cost to a2c':>13}{'GiB':>6}")
     alone = alone_speed(env, seconds)
     print(f"{'one process alone, 1 game':36}{alone:10,.0f}", flush=True)
+    with ProcessPoolExecutor(cores, multiprocessing.get_context("spawn")) as processes:
+        at_once = sum(processes.map(alone_speed, [env] * cores, [seconds] * cores))
+    of_cores = f"{at_once / (cores * alone):.0%} of {cores} × one process alone"
+    print(f"{f'{cores} such processes at once':36}{at_once:10,.0f}  {of_cores}", flush=True)
     raw = raw_speed(env, ACTORS, seconds, processes=cores) / 4
-    of_cores = f"{raw / (cores * alone):.0%} of {cores} × one process alone"
-    print(f"{f'{cores} worker processes, {ACTORS} games':36}{raw:10,.0f}  {of_cores}", flush=True)
+    of_them = f"{raw / at_once:.0%} of these, {raw / (cores * alone):.0%} of {cores} × one process alone"
+    print(f"{f'{cores} worker processes, {ACTORS} games':36}{raw:10,.0f}  {of_them}", flush=True)
     a2c = None
     for agent in arguments.agents:
         frames, memory = training_speed(env, agent, seconds)

@@ -14,7 +14,16 @@ import numpy as np
 from PIL import Image
 
 from rgvf.analysis import Line, agent_style, learning_panels
-from rgvf.studies import Curves, grid_random, grid_touch, hyperparameters, minatar, minatar_balance, minatar_reward
+from rgvf.studies import (
+    Curves,
+    doom,
+    grid_random,
+    grid_touch,
+    hyperparameters,
+    minatar,
+    minatar_balance,
+    minatar_reward,
+)
 from rgvf.studies.grid import draw_curves
 from rgvf.studies.relative_scores import RelativeScores
 
@@ -71,6 +80,7 @@ FIGURES = {
     "gym": gym,
     "atari-kungfumaster": atari("atari-kungfumaster", "KungFuMaster"),
     "catch": catch,
+    "doom": lambda curves: doom.draw(curves, RESULTS / "doom"),
     "grid-random": grid("grid-random", grid_random),
     "grid-touch": grid("grid-touch", grid_touch),
     "minatar": comparison(minatar.STUDY),

@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from rgvf.analysis import compare_by_game, interquartile_mean, interval, line_of_best_fit, normalised, show_estimate
-from rgvf.studies import Curves, hyperparameters, minatar, minatar_reward
+from rgvf.studies import Curves, doom, hyperparameters, minatar, minatar_reward
+from rgvf.studies.comparison import game_table
 from rgvf.studies.relative_scores import RelativeScores
 
 RESULTS = Path(__file__).parents[1] / "docs/results"
@@ -143,6 +144,7 @@ TABLES = {
     "atari-pilot": pilot_table,
     "atari-tasks": tasks_table,
     "catch": catch_table,
+    "doom": lambda curves: game_table(curves, doom.GAMES, doom.STUDY.agents),
     **dict.fromkeys(("grid-random", "grid-random-20-seeds", "grid-touch"), grid_table),
     **dict.fromkeys(("grid-rate-decay", "grid-rate-decay-20-seeds"), grid_table),
     "gym": gym_table,

@@ -48,7 +48,14 @@ class Past(NamedTuple):
         """The same, where another action was taken last."""
         if self.last_action is None:
             return self
-        return self._replace(last_action=jnp.asarray(action, jnp.int32).reshape(-1))
+        actions = jnp.asarray(action)
+        if not jnp.issubdtype(actions.dtype, jnp.integer):
+            raise TypeError(f"an action is the index of one, a whole number, not {action!r}")
+        return self._replace(last_action=actions.astype(jnp.int32).reshape(-1))
+
+    def without_reward(self) -> Past:
+        """The same before the reward of the last action is known. It gives no percept with a past until it is."""
+        return self._replace(last_reward=None)
 
     def percept(self, observation: Shaped[Array, "*batch *observation"], first: Bool[Array, "*batch"]) -> Percept:
         """What the agent gets when it sees the observation. An episode that begins has nothing before it."""

@@ -217,6 +217,8 @@ def _read_metrics(path: Path) -> list[dict[str, Any]]:
         text = (path / "metrics.jsonl").read_text(encoding="utf-8")
     except OSError as error:
         raise UserError(f"cannot read the metrics of {path}: {os_error(error)}") from None
+    except UnicodeDecodeError:
+        raise UserError(f"{path / 'metrics.jsonl'} is damaged: it is no text") from None
     whole = text[: text.rfind("\n") + 1].splitlines()  # the last line may be only half written
     try:
         lines = [json.loads(line) for line in whole]

@@ -33,13 +33,15 @@ rgvf COMMAND --help lists the options of a command.
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        return _dispatch(list(sys.argv[1:] if arguments is None else arguments))
+        return _dispatch(words)
     except CommandError as error:
         print(f"rgvf: {' '.join(str(error).split())}", file=sys.stderr)
         return error.status
     except KeyboardInterrupt:
-        print("\nrgvf: interrupted. Finished work is kept; the same command continues from it.", file=sys.stderr)
+        kept = " Finished work is kept; the same command continues from it." if words[:1] == ["study"] else ""
+        print(f"\nrgvf: interrupted.{kept}", file=sys.stderr)
         return 130
     except BrokenPipeError:
         # The reader (head, less) has closed the pipe.

@@ -107,7 +107,8 @@ def _run(name: str, arguments: list[str], modules: tuple[str, ...]) -> None:
             )
     print_conclusion(conclusion, options.out)
     if conclusion.failed:
-        raise CommandError(f"{len(conclusion.failed)} failed; their logs are in {options.out / 'logs'}", status=1)
+        logs = f"logs are in {options.out / 'logs'}; --retry-failed runs what failed again"
+        raise CommandError(f"{len(conclusion.failed)} failed; {logs}", status=1)
     if conclusion.unfinished:
         left = f"{len(conclusion.unfinished)} of those to run are not finished"
         raise CommandError(f"{left}; the same command continues them.", status=1)

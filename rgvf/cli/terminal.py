@@ -159,6 +159,9 @@ def print_conclusion(conclusion: Conclusion, out: Path) -> None:
     """The table, the claims and the files of a study."""
     console = make_console()
     console.print()
+    if len(conclusion.table) < 2:  # no row below the header
+        console.print(f"There are no results yet. {conclusion.caution}".rstrip(), markup=False)
+        return
     print_table(console, conclusion.table)
     if conclusion.legend:
         console.print(f"\n{conclusion.legend}")

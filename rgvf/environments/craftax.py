@@ -67,15 +67,13 @@ class Craftax:
     ) -> tuple[tuple[Array, ...], Step]:
         """One step; where the game is over only because of the time, the episode is truncated."""
         with loose_promotion():
-            state, reward = self._rules.step(
-                key, self.unpack(state), action, self._params, self._game.static_env_params
-            )
-            state = as_arrays(state)
-            over = self._game.is_terminal(state, self._params)
-            terminal = self._game.is_terminal(state.replace(timestep=0), self._params)
-            return self._packing.pack(state), Step(
-                self._observe(state), reward.astype(jnp.float32), terminal, over & ~terminal
-            )
+            params = self._params, self._game.static_env_params
+            after, reward = self._rules.step(key, self.unpack(state), action, *params)
+            after = as_arrays(after)
+            over = self._game.is_terminal(after, self._params)
+            terminal = self._game.is_terminal(after.replace(timestep=0), self._params)
+            step = Step(self._observe(after), reward.astype(jnp.float32), terminal, over & ~terminal)
+            return self._packing.pack(after), step
 
     def unpack(self, state: tuple[Array, ...]) -> Any:
         """A state as the package has it: its map, the player's position, inventory, …"""

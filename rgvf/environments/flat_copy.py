@@ -100,8 +100,8 @@ class _Place(NamedTuple):
 
 
 def _scan(f: Any, init: Any, xs: Any) -> tuple[Any, Any]:
-    """jax.lax.scan, unrolled."""
-    if len(xs) > MAX_UNROLLED:
+    """jax.lax.scan, unrolled where it is over a short array."""
+    if not isinstance(xs, jax.Array) or len(xs) > MAX_UNROLLED:
         return jax.lax.scan(f, init, xs)
     results = []
     for x in xs:
@@ -123,8 +123,8 @@ def _choice(
     key: Key[Array, ""], a: Any, shape: Sequence[int] = (), replace: bool = True, p: Any = None
 ) -> Shaped[Array, "..."]:
     """jax.random.choice: the same number, without a search by halves."""
-    if p is None:
-        return jax.random.choice(key, a, shape, replace)
+    if p is None or not replace:
+        return jax.random.choice(key, a, shape, replace, p)
     total = jnp.cumsum(p)
     drawn = total[-1] * (1 - jax.random.uniform(key, shape, total.dtype))
     return cast(Array, a)[(total < drawn[..., None]).sum(-1)]

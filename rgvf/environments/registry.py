@@ -51,6 +51,8 @@ class WorkerNeeds(NamedTuple):
 
     alone: bool = False
     """A process can have one game only."""
+    has_engines: bool = False
+    """Each game has an engine in a process of its own, which the worker waits for: both are fastest on one core."""
     is_loud: bool = False
     """The engine prints what nobody reads."""
     reset_seconds: float = 10.0
@@ -131,6 +133,7 @@ SUITES = {
     "doom": Suite(
         *("doom", "DoomGame", False, "doom", "vizdoom", "ViZDoom's scenarios in 3-D"),
         *(lambda: DOOM_SCENARIOS, find_doom),
+        worker=WorkerNeeds(has_engines=True),
     ),
     "xminigrid": Suite(
         *("rooms", "Room", True, "xminigrid", "xminigrid", "MiniGrid's rooms, in JAX; the agent sees a few cells"),

@@ -129,7 +129,7 @@ def _play(
 ) -> np.ndarray:
     """The sum of each job: [jobs]."""
     step = games.restore([job.saved.state for job in jobs])
-    past = jax.tree.map(lambda *parts: jnp.concatenate(parts), *(job.saved.past for job in jobs))
+    past = jax.tree.map(lambda *parts: jnp.concatenate(parts), *(job.saved.past.without_reward() for job in jobs))
     observation = np.stack([job.saved.observation for job in jobs])
     frames = FrameStack(agent.spec, len(jobs))
     frames.set(observation)

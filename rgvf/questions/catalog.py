@@ -77,6 +77,7 @@ def union(networks: Mapping[str, QuestionNetwork]) -> QuestionNetwork:
     predictions: dict[str, int | None] = {}
     edges: list[Edge] = []
     actions: tuple[str, ...] = ()
+    checked_names("prediction node", (f"{key} {name}" for key, each in networks.items() for name in each.predictions))
     for key, network in networks.items():
         actions = actions or network.actions
         if network.actions not in ((), actions):

@@ -137,6 +137,7 @@ def random_discounted_sums(
     Features are named `feature` and a number, from 0.
     """
     actions = names_of("action", actions)
+    _check(discount, depth, repeat, names_of("feature node", n_features, feature), actions)
     count = n_features + depth * repeat * len(actions)
     network = discounted_sum(names_of("feature node", count, feature), discount)
     return QuestionNetwork(network.features, network.predictions, network.edges, actions)

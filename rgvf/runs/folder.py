@@ -81,7 +81,7 @@ class RunFolder:
             if (path / "agents").is_dir():
                 raise RunError(f"{path} is a study's folder; its runs are under {path / 'agents'}") from None
             reason = os_error(error) if isinstance(error, OSError) else error
-            raise RunError(f"{path} holds no run that can be read: {reason}") from None
+            raise RunError(f"{path} holds no run that can be read: config.json: {reason}") from None
         return cls(path, json.loads(text).get(MADE_WITH)), config
 
     @property

@@ -129,7 +129,8 @@ class Run:
     def _diverged(self, what: str) -> RunError:
         kept = self.folder.checkpoints()
         last = f"; the last good checkpoint is {kept[0]}" if kept else ""
-        return RunError(f"training diverged by frame {self.frames:,}: {what}. Try a smaller learning rate{last}")
+        how = "Try a smaller learning rate, or look for rewards that are not finite"
+        return RunError(f"training diverged by frame {self.frames:,}: {what}. {how}{last}")
 
     def restore(self) -> None:
         """Continue from the newest intact checkpoint. RunError where there was one, and it is gone."""

@@ -110,6 +110,8 @@ class TrainedAgent:
 
     def begin(self, games: int = 1) -> Past:
         """What the agent has before anything has happened, of one game or of several side by side."""
+        if not isinstance(games, int) or games < 1:
+            raise ValueError(f"games must be a whole number of at least 1, not {games!r}")
         return Past.new(self.agent.modules[REPRESENTATION].initial_memory(games), games)
 
     def step(
@@ -124,7 +126,7 @@ class TrainedAgent:
         """The next past, and the action: drawn from the policy, or without a key the most likely one.
 
         The past is for the next call of `step` or `observe`, which is given the reward of the action. It does not hold
-        this reward itself, so it is not for `Past.percept`.
+        this reward itself, so `agents.predict` refuses it.
 
         Args:
             past: what `begin` or the last step gave: the memory, and the last action.
@@ -152,19 +154,29 @@ class TrainedAgent:
         n = games or (1,)
         if past.last_action is not None and past.last_action.shape != n:
             raise ValueError(f"the past is of {len(past.last_action)} games, the observations are of {n}")
-        firsts = jnp.array(np.broadcast_to(np.asarray(first, bool), n))
+        firsts = _of_each("first", first, n).astype(bool)
         if reward is None and past.last_action is not None and ((past.last_action != NO_ACTION) & ~firsts).any():
             raise ValueError("this agent remembers rewards: pass reward=, what the environment gave for its action")
-        if past.last_action is not None and (past.last_action >= len(self.spec.actions)).any():
-            raise ValueError(f"the last action was {past.last_action}; there are {len(self.spec.actions)}, from 0 on")
+        last, actions = past.last_action, len(self.spec.actions)
+        if last is not None and ((last >= actions) | (last < NO_ACTION)).any():
+            raise ValueError(f"the last action was {last}; there are {actions}, from 0 on")
         given = np.asarray(0.0 if reward is None else reward, np.float32)
         if not np.isfinite(given).all():
             raise ValueError(f"rewards must be finite, not {given}")
-        scaled = self.config.rewards(given)
-        rewards = jnp.array(np.broadcast_to(scaled, n))
+        rewards = _of_each("reward", self.config.rewards(given), n)
         percept = past._replace(last_reward=rewards).percept(array if games else array[None], firsts)
         new, predicted = self._predict(self.agent, past.memory, percept)
-        return past._replace(memory=new), predicted if games else jax.tree.map(lambda x: x[0], predicted)
+        return past._replace(memory=new).without_reward(), predicted if games else jax.tree.map(
+            lambda x: x[0], predicted
+        )
+
+
+def _of_each(name: str, value: Any, games: tuple[int, ...]) -> Shaped[Array, " games"]:
+    """One value for each game, or the same for all."""
+    array = np.asarray(value)
+    if array.shape not in ((), games) or array.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must be one number, or one for each of {games[0]} games, not {value!r}")
+    return jnp.array(np.broadcast_to(array, games))
 
 
 def _choose(policy: Float[Array, "*batch actions"], key: Key[Array, ""] | None) -> int | Int[np.ndarray, "*batch"]:

@@ -124,12 +124,21 @@ def game_table(
     """
     games = [game for game in games if any(f"{game}.{agent}" in curves for agent in agents)]
     rows = [(first, *games, *([last[0]] if last else []))]
+    finals = {
+        game: {agent: curves[name].final for agent in agents if (name := f"{game}.{agent}") in curves} for game in games
+    }
+    digits = {game: _digits(np.concatenate(list(each.values()))) for game, each in finals.items()}
     for agent in agents:
-        found = [curves.get(f"{game}.{agent}") for game in games]
-        if any(found):
-            cells = ["" if each is None else show_estimate(each.final) for each in found]
+        if any(agent in each for each in finals.values()):
+            cells = [show_estimate(each[agent], digits[game]) if agent in each else "" for game, each in finals.items()]
             rows.append((agent, *cells, *([last[1].get(agent, "")] if last else [])))
     return rows
+
+
+def _digits(returns: np.ndarray) -> int:
+    """Digits after the point in a table: one, and more where all returns are small."""
+    largest = float(np.abs(returns).max())
+    return 1 if largest >= 10 else 2 if largest >= 1 else 3
 
 
 def game_panels(

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 from rgvf.runs.config import MAX_AGENTS
 from rgvf.settings import check_types, require, to_data
 
-
 _SAID = ("frames", "seeds", "points", "checkpoints")
 """Settings that are said otherwise, or change no result."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 from rgvf.agents import STOPPED
@@ -49,12 +50,17 @@ class DoomStudy(TrialsStudy):
         """Returns by scenario, the claims, and learning curves."""
         found, agents = self.by_agent(curves), self.all_agents
         games = [game for game in self.all_games if any(f"{game}.{agent}" in found for agent in agents)]
-        panels = game_panels(found, games, agents)
-        title = "ViZDoom: return of the last 100 games"
-        figures = learning_panels([folder.path / "curves.png"], panels, "return", title) if panels else []
+        figures = draw(found, folder.path)
         legend = f"{LEGEND}, mean ± standard error over seeds. {INTERVALS_CAVEAT}"
         table = game_table(found, games, agents)
         return Conclusion(table, check(found, games), figures, legend, self.caution(config, curves))
+
+
+def draw(found: Mapping[str, Curves], folder: Path) -> list[Path]:
+    """Learning curves by scenario, of curves by GAME.AGENT."""
+    panels = game_panels(found, STUDY.all_games, STUDY.all_agents)
+    title = "ViZDoom: return of the last 100 games"
+    return learning_panels([folder / "curves.png"], panels, "return", title) if panels else []
 
 
 def check(found: Mapping[str, Curves], games: Sequence[str]) -> list[Claim]:

@@ -54,8 +54,10 @@ class StudyFolder:
             raise FolderError(f"{self.path} is a file; choose a folder with --out")
         try:
             found = json.loads((self.path / "config.json").read_text(encoding="utf-8"))
-        except (FileNotFoundError, ValueError, RecursionError):
+        except FileNotFoundError:
             found = None
+        except (ValueError, RecursionError):
+            raise FolderError(f"{self.path / 'config.json'} is damaged: it is no JSON") from None
         if not isinstance(found, dict) or not isinstance(found.get("settings"), dict) or "study" not in found:
             raise FolderError(f"{self.path} holds files that are not a study's; choose another folder with --out")
         return found

@@ -67,5 +67,7 @@ def read_settings(path: Path) -> tuple[str, dict[str, Any]]:
     try:
         data = json.loads((path / "config.json").read_text(encoding="utf-8"))
         return str(data["study"]), dict(data["settings"])
+    except json.JSONDecodeError:
+        raise FolderError(f"{path / 'config.json'} is damaged: it is no JSON") from None
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise FolderError(f"{path} is not the folder of a study") from None

@@ -86,7 +86,7 @@ class NormalisedScores(GameScores):
 
     unit = "human-normalised, over the games of both"
     few_seeds = (
-        f"; of fewer than {ENOUGH_SEEDS} seeds: better in more games than worse, with p < {SIGNIFICANT} by the sign test"
+        f"; of fewer than {ENOUGH_SEEDS} seeds: better in more games than worse, p < {SIGNIFICANT} by the sign test"
     )
 
     def __init__(self, curves: Mapping[str, Curves], benchmark: Benchmark = ATARI) -> None:

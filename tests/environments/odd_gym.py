@@ -43,6 +43,14 @@ class Fails(_Odd):
         return super().step(action)
 
 
+class Immeasurable(_Odd):
+    """No number is the reward of the third step."""
+
+    def step(self, action):
+        observation, reward, *rest = super().step(action)
+        return observation, np.nan if self.time == 3 else reward, *rest
+
+
 class Exits(_Odd):
     """The whole process ends at the third step."""
 
@@ -175,7 +183,7 @@ def made_by_a_function(render_mode=None):
 
 makers: dict[str, Any] = {"Odd": _Odd, "Function": made_by_a_function}
 kinds: list[Any] = [Fails, Exits, Imports, Forgetful, Continuous, Nested, Words, Broken, Drawn, Hangs, HangsAtStart]
-kinds += [NoStart, Quits, Strange, KilledWhenMade, QuitsInWorkers, NoSpaces]
+kinds += [NoStart, Quits, Strange, KilledWhenMade, QuitsInWorkers, NoSpaces, Immeasurable]
 for kind in kinds:
     makers[kind.__name__] = kind
 for name, maker in makers.items():

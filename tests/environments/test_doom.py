@@ -14,7 +14,7 @@ import pytest
 import rgvf
 from rgvf.environments import DOOM_SCENARIOS, make_game
 from rgvf.environments.game import GameError
-from rgvf.environments.workers import WorkerError, Workers
+from rgvf.environments.workers import WorkerError, Workers, available_cores
 from tests.environments.test_workers import alive, pids_of, play, play_alone, wait_until_gone
 
 vizdoom = pytest.importorskip("vizdoom")
@@ -26,6 +26,26 @@ def children(pid):
     """Processes that this one has started."""
     lists = Path(f"/proc/{pid}/task").glob("*/children")
     return [int(child) for each in lists for child in each.read_text().split()]
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system has no such call")
+def test_workers_share_a_core_with_their_engines_where_every_core_has_one():
+    cores = available_cores()
+    for processes, expected in ((len(cores), [{core} for core in cores]), (1, [set(cores)])):
+        with Workers(HOME, range(len(cores)), processes=processes) as workers:
+            workers.reset()
+            pids = pids_of(workers)
+            assert [os.sched_getaffinity(pid) for pid in pids] == expected
+            engines = [[os.sched_getaffinity(child) for child in children(pid)] for pid in pids]
+            assert all(each and all(own == core for own in each) for each, core in zip(engines, expected, strict=True))
+
+
+def test_engines_that_end_print_nothing(capfd):
+    """Their files are there until they have ended, also those of the workers that end last."""
+    for _ in range(3):
+        with Workers(HOME, range(9), processes=2) as workers:
+            workers.reset()
+        assert capfd.readouterr() == ("", "")
 
 
 def finish(game, action):

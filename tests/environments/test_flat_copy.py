@@ -32,11 +32,14 @@ def long(start):
 def running(start, xs):
     return jax.lax.scan(lambda total, x: (total + x, total * x), start, xs)
 
+def pairs(start, xs):
+    return jax.lax.scan(lambda total, x: (total + x[0] * x[1], x[1]), start, (xs, xs + 1))
+
 def drawn(key, p):
     a, b, c = jax.random.split(key, 3)
     values = jnp.arange(3, 3 + len(p))
     one, many = jax.random.choice(a, values, p=p), jax.random.choice(b, values, shape=(50,), p=p)
-    return one, many, jax.random.choice(c, values, (4,))
+    return one, many, jax.random.choice(c, values, (4,)), jax.random.choice(c, values, (2,), replace=False, p=p)
 """
 
 
@@ -60,8 +63,10 @@ def test_single_places_are_set_also_from_the_end_and_not_beyond_it(modules, i, j
 
 
 def test_scans_give_the_last_state_and_all_results(modules):
-    for own, flat in zip(*(each.running(jnp.float32(2), jnp.arange(5.0)) for each in modules), strict=True):
-        np.testing.assert_array_equal(flat, own)
+    for name in ("running", "pairs"):
+        results = (getattr(each, name)(jnp.float32(2), jnp.arange(5.0)) for each in modules)
+        for own, flat in zip(*results, strict=True):
+            np.testing.assert_array_equal(flat, own)
 
 
 def test_counted_loops_are_unrolled_if_they_are_short(modules):

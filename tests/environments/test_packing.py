@@ -22,7 +22,7 @@ class State(NamedTuple):
     key: Any
 
 
-def make(seed: int) -> State:
+def make(seed: Any) -> State:
     key = jax.random.key(seed)
     numbers = jnp.arange(LARGE + 1, dtype=jnp.int32) + seed
     walls = jax.random.bernoulli(key, 0.5, (2, 2))

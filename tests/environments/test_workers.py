@@ -357,6 +357,15 @@ def test_temporary_files_do_not_outlive_a_learner_that_was_killed(tmp_path):
         assert not list(tmp_path.iterdir())
 
 
+def test_a_reward_that_is_not_finite_ends_a_run_with_its_reason():
+    with Workers(f"{ODD}/Immeasurable-v0", [0]) as workers:
+        workers.reset()
+        with pytest.raises(WorkerError, match=r"its reward is nan \(game 0\)"):
+            for _ in range(3):
+                workers.send(np.zeros(1, int))
+                workers.receive()
+
+
 def test_a_reset_that_is_due_comes_before_anything_else():
     with Workers(CARTPOLE, range(2), processes=2) as workers:
         workers.reset_later()

@@ -108,13 +108,24 @@ def test_wrong_use_is_explained(agent):
         agent.step(past, observation)
     with pytest.raises(ValueError, match="rewards must be finite, not nan"):
         agent.step(past, observation, reward=np.nan)
-    with pytest.raises(ValueError, match=r"the last action was \[9\]; there are \d, from 0 on"):
-        agent.step(past.acted(9), observation, reward=0.0)
+    for action in (9, -5):
+        with pytest.raises(ValueError, match=rf"the last action was \[ ?{action}\]; there are \d, from 0 on"):
+            agent.step(past.acted(action), observation, reward=0.0)
+    with pytest.raises(TypeError, match=r"a whole number, not 0.7"):
+        past.acted(0.7)
+    for wrong in ({"reward": [0.0, 1.0]}, {"reward": 0.0, "first": "no"}, {"reward": 0.0, "first": [True, False]}):
+        with pytest.raises(ValueError, match=r"must be one number, or one for each of 1 games, not "):
+            agent.step(past, observation, **wrong)
+    for games in (0, -1, 1.5):
+        with pytest.raises(ValueError, match="games must be a whole number of at least 1"):
+            agent.begin(games)
     alone = Percept(jnp.zeros((1, 3)), jnp.ones(1, bool))
     with pytest.raises(ValueError, match=r"this agent has memory, so it needs its past: past = trained.begin\(B\)"):
         predict(agent.agent, (), alone)
     with pytest.raises(TypeError, match="not a TrainedAgent: pass its `agent`"):
         predict(agent, (), alone)
+    with pytest.raises(ValueError, match=r"this agent has memory, so it needs its past"):  # the reward is not in it yet
+        predict(agent.agent, past.memory, past.percept(jnp.zeros((1, 3)), jnp.zeros(1, bool)))
 
 
 def test_an_agent_without_memory_can_be_used_the_same_way(tmp_path):

@@ -141,3 +141,6 @@ def test_a_union_asks_what_its_parts_ask():
     assert union({"a": multi_horizon_values(), "b": random}).actions == random.actions
     with pytest.raises(ValueError, match="the same actions: 'b' has x"):
         union({"a": random, "b": QuestionNetwork(["f0"], {"n": "x"}, [("n", "f0")], ["x"])})
+    one, other = (QuestionNetwork([f], [name], [(name, f)]) for f, name in (("f1", "b c"), ("f2", "c")))
+    with pytest.raises(ValueError, match="'a b c' is named twice"):
+        union({"a": one, "a b": other})

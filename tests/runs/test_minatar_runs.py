@@ -73,8 +73,10 @@ def test_a_seed_of_several_is_what_it_is_alone(monkeypatch, stacked):
         monkeypatch.setattr(seeds, "stacking_is_faster", lambda answer=is_stacked: answer)
         loop = loop_of(config)
         assert isinstance(loop.seeds, StackedSeeds if is_stacked else ListedSeeds)
-        state, _ = loop.advance(start(loop), 1)
+        state, _ = loop.advance(start(loop), 6)
         states.append(loop.seeds.unstack(state)[-1])
+    assert int(states[0].scores.games) > 0
+    assert states[0].agent.task_states["action-values"].features.mean_square.any()  # there were rewards
     for a, b in zip(*(jax.tree.leaves((state.actors, state.scores)) for state in states), strict=True):
         np.testing.assert_array_equal(a, b)
     one, other = (jax.random.key_data(state.key) for state in states)

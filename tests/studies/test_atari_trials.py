@@ -74,19 +74,23 @@ def test_killed_continued_failed_and_merged_it_is_the_same_study(undisturbed, tm
     for game in GAMES:
         out = tmp_path / game
         failing = f"{game}.a2c.1"
+        kills = 0
         for attempt in range(12):
-            if attempt == 0:  # a file where the folder of a run should be
-                (tmp_path / "seed").mkdir(exist_ok=True)
             study = start(out, game)
-            if attempt == 0:
+            if attempt == 0:  # a file where the folder of a run should be
                 while not (out / "config.json").exists():
                     time.sleep(0.01)
                 (out / "agents").mkdir(exist_ok=True)
                 (out / "agents" / failing).write_text("in the way")
             try:
-                said, _ = study.communicate(timeout=rng.uniform(5, 45))
+                if attempt == 1:  # not before something is finished
+                    until = time.monotonic() + PATIENCE
+                    while not results(out) and study.poll() is None and time.monotonic() < until:
+                        time.sleep(0.05)
+                said, _ = study.communicate(timeout=rng.uniform(*{0: (5, 15), 1: (0, 1)}.get(attempt, (5, 45))))
             except subprocess.TimeoutExpired:
                 kill(study, out, everything=attempt % 2 == 0)
+                kills += 1
                 for path in (out / "results").glob("*.json"):
                     finished_at.setdefault(path, path.stat().st_mtime_ns)
                 continue
@@ -94,6 +98,8 @@ def test_killed_continued_failed_and_merged_it_is_the_same_study(undisturbed, tm
             break
         else:
             pytest.fail("it never ended")
+        assert kills >= 2
+        assert any(path.is_relative_to(out) for path in finished_at)
         assert results(out).keys() == {f"{game}.{a}.{s}" for a in AGENTS for s in range(SEEDS)} - {failing}
         failure = json.loads((out / "failed" / f"{failing}.json").read_text())
         assert failing in failure["error"]

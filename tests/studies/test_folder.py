@@ -35,9 +35,13 @@ def test_what_a_kill_left_half_written_is_removed(folder):
 
 
 def test_a_configuration_that_cannot_be_read_is_refused(folder):
-    for text in ("{", "null", "[" * 100_000):
+    for text, message in (
+        ("{", "config.json is damaged"),
+        ("null", "holds files that are not a study's"),
+        ("[" * 100_000, "config.json is damaged"),
+    ):
         (folder.path / "config.json").write_text(text)
-        with pytest.raises(FolderError, match="holds files that are not a study's"):
+        with pytest.raises(FolderError, match=message):
             StudyFolder(folder.path, "some-study", {"seeds": 1})
 
 

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from multiprocessing.connection import Connection
 
@@ -34,7 +35,7 @@ def launch(memory: int, files: str, is_loud: bool) -> tuple[Connection, subproce
 
     Args:
         memory: descriptor of the shared memory.
-        files: folder for its temporary files, and for those of engines.
+        files: folder for the temporary files of all workers and of their engines; each has a folder in it.
         is_loud: nobody reads what it prints.
     """
     ours, theirs = socket.socketpair()
@@ -45,7 +46,12 @@ def launch(memory: int, files: str, is_loud: bool) -> tuple[Connection, subproce
             stdout=subprocess.DEVNULL if is_loud else None,
             pass_fds=(theirs.fileno(), memory),
             process_group=0,
-            env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", **os.environ, "TMPDIR": files},
+            env={
+                "OPENBLAS_NUM_THREADS": "1",
+                "OMP_NUM_THREADS": "1",
+                **os.environ,
+                "TMPDIR": tempfile.mkdtemp(dir=files),
+            },
         )
     return Connection(ours.detach()), process
 

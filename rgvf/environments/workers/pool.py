@@ -124,8 +124,12 @@ class Workers:
             os.close(memory)
 
     def _build(self, request: dict[str, Any], seeds: Sequence[int]) -> None:
+        cores = available_cores()
+        # With fewer workers than cores, those of several programs would meet on the first cores.
+        has_core = self._needs.has_engines and self.processes >= len(cores)
         for worker in range(self.processes):
             mine = range(worker, self.n, self.processes)
+            request["core"] = cores[worker % len(cores)] if has_core else None
             request["seeds"] = [(index, int(seeds[index])) for index in mine]
             request["groups"] = self._games_by_group[worker]
             self._send(worker, BUILD + json.dumps(request).encode())

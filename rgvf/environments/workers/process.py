@@ -6,7 +6,9 @@ ends, however the other side ended.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import math
 import os
 import shutil
 import signal
@@ -19,7 +21,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rgvf.environments.game import Game, TimeStep
+from rgvf.environments.game import Game, GameError, TimeStep
 from rgvf.environments.registry import make_game
 from rgvf.environments.workers.memory import map_arrays
 from rgvf.messages import one_line
@@ -116,6 +118,8 @@ class _Worker:
         for self.playing in group:
             early = self.early.pop(self.playing, None)
             step = early.step if early else self.games[self.playing].step(int(self.actions[self.playing]))
+            if not math.isfinite(step.reward):
+                raise GameError(f"its reward is {step.reward}")
             self.steps.write(self.playing, step)
 
     def _reset_ended(self, group: list[int]) -> None:
@@ -125,7 +129,7 @@ class _Worker:
                 self.early[self.playing] = _EarlyReset(game.save(), game.step(0))
 
     def _build(self, request: dict[str, Any]) -> None:
-        _use_one_core()
+        _use_one_core(request["core"])
         spec: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in request["spec"].items()
         }
@@ -141,8 +145,11 @@ class _Worker:
             game.close()
 
 
-def _use_one_core() -> None:
-    """There are as many workers as cores: their libraries must not start threads."""
+def _use_one_core(core: int | None) -> None:
+    """There are as many workers as cores: their libraries must not start threads. With a core: stay on it."""
+    if core is not None and hasattr(os, "sched_setaffinity"):
+        with contextlib.suppress(OSError):  # it may have been taken away meanwhile
+            os.sched_setaffinity(0, {core})
     try:
         import cv2
     except ModuleNotFoundError:
@@ -169,15 +176,17 @@ def _end_with(learner: int) -> None:
     while os.getppid() == learner:
         time.sleep(1.0)
     time.sleep(2.0)  # a game that does not hang is closed meanwhile
-    _remove_files()
+    _remove_files(of_all=True)
     os.killpg(os.getpid(), signal.SIGKILL)
 
 
-def _remove_files() -> None:
-    """The temporary files of all workers, which end together: the learner, which would remove them, may be gone."""
-    folder = Path(os.environ.get("TMPDIR", ""))
-    if folder.name.startswith(FILES):
-        shutil.rmtree(folder, ignore_errors=True)
+def _remove_files(of_all: bool = False) -> None:
+    """The temporary files of this worker, or of all workers: the learner, which would remove them, may be gone."""
+    own = Path(os.environ.get("TMPDIR", ""))
+    if own.parent.name.startswith(FILES):
+        shutil.rmtree(own.parent if of_all else own, ignore_errors=True)
+        with contextlib.suppress(OSError):  # others are not done yet
+            own.parent.rmdir()
 
 
 def main() -> None:
