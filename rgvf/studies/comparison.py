@@ -14,7 +14,7 @@ from rgvf.studies.claims import Claim
 from rgvf.studies.curves import Curves
 
 ENOUGH_SEEDS = 4
-"""Two agents with fewer seeds in a game are not told apart by them.
+"""Fewer seeds do not separate two agents in a game.
 
 With three, all of one agent are above all of the other in 1 of 20 cases by chance alone; with four, in 1 of 70.
 """

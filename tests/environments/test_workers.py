@@ -361,9 +361,7 @@ def test_a_reward_that_is_not_finite_ends_a_run_with_its_reason():
     with Workers(f"{ODD}/Immeasurable-v0", [0]) as workers:
         workers.reset()
         with pytest.raises(WorkerError, match=r"its reward is nan \(game 0\)"):
-            for _ in range(3):
-                workers.send(np.zeros(1, int))
-                workers.receive()
+            play(workers, np.zeros((3, 1), int))
 
 
 def test_a_reset_that_is_due_comes_before_anything_else():
