@@ -47,8 +47,8 @@ class Immeasurable(_Odd):
     """No number is the reward of the third step."""
 
     def step(self, action):
-        observation, reward, *rest = super().step(action)
-        return observation, np.nan if self.time == 3 else reward, *rest
+        observation, reward, terminated, truncated, info = super().step(action)
+        return observation, np.nan if self.time == 3 else reward, terminated, truncated, info
 
 
 class Exits(_Odd):
