@@ -103,7 +103,7 @@ def test_a_finished_study_prints_its_table_claims_and_figures(capsys, tmp_path):
     assert status == 0
     assert re.search(r"tree-1 +\d+\.\d{4} +– ", printed.out)  # one seed has no standard error
     assert "not checked" in printed.out
-    assert "This ran 64 frames and 1 seed; the full study has 1,000,000 and 5" in printed.out
+    assert "This ran 64 frames and 1 seed, size = 3; the full study has 1,000,000 and 5, size = 7" in printed.out
     assert "its claims may come out otherwise" in printed.out
     assert str(tmp_path / "out" / "values.png") in printed.out
     status, printed = run(capsys, *arguments, "--out", str(tmp_path / "out"))

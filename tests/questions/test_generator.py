@@ -81,7 +81,7 @@ def test_arguments_out_of_range_are_refused(wrong):
         random_network(**{**dict(features=2, actions=2, depth=1, repeat=1, seed=0), **wrong})
     if "features" not in wrong:
         with pytest.raises(ValueError, match=r"must|needed|needs"):
-            random_discounted_sums(2, **{**dict(actions=2, depth=1, repeat=1), **wrong})
+            random_discounted_sums(**{**dict(actions=2, depth=1, repeat=1), **wrong})
 
 
 def test_ablations():

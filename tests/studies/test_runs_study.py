@@ -98,7 +98,7 @@ def test_a_result_that_is_older_than_a_setting_is_used(tmp_path):
         variant = STUDY.variants[i]
         folder.save_result(variant, result(config, variant, **wrong))
     conclusion = run_study(STUDY, config, tmp_path, ["Breakout.rgvf"])
-    assert [row[:2] for row in conclusion.table] == [("agent", "Breakout"), ("rgvf", "1.0 ± 0.0")]
+    assert [row[:2] for row in conclusion.table] == [("agent", "Breakout"), ("rgvf", "1.00 ± 0.00")]
 
 
 def test_a_result_from_before_the_rules_changed_is_not_used():
