@@ -49,14 +49,16 @@ def test_an_interrupted_variant_is_resumed_from_its_checkpoint(tmp_path):
     assert whole.table[0] == ("agent", "Breakout", "interquartile mean / a2c")
     assert [row[0] for row in whole.table[1:]] == ["a2c", "rgvf-stop-gradient"]
     assert (tmp_path / "whole" / "curves.png").stat().st_size > 1000
-    assert "This ran 4,000 frames and 2 seeds; the full study has 5,000,000 and 10" in whole.caution
+    expected = "This ran 4,000 frames and 2 seeds, hidden = 8; the full study has 5,000,000 and 10, hidden = 128, and"
+    assert expected in whole.caution
     curves = json.loads((tmp_path / "whole" / "curves.json").read_text())
     assert curves["y"] == "return"
     assert list(curves["variants"]) == list(TWO)
     claims = json.loads((tmp_path / "whole" / "claims.json").read_text())["claims"]
     assert len(claims) == 9
-    assert claims[0]["holds"] is not None
-    assert claims[1]["holds"] is None
+    assert claims[0]["holds"] is claims[1]["holds"] is None
+    assert len(claims[0]["figures"]["difference, 95 % interval"]) == 2
+    assert not claims[1]["figures"]
 
 
 @pytest.mark.medium
