@@ -132,9 +132,11 @@ def _plan(chosen: Study, options: _Options[Any], modules: tuple[str, ...]) -> No
     from rgvf.cli.terminal import StudyProgress, print_plan
     from rgvf.studies import RunsStudy
     from rgvf.studies.plan import make_plan
+    from rgvf.studies.study import choose
 
     if not isinstance(chosen, RunsStudy):
         raise CommandError(f"{chosen.name} takes minutes, so it has no plan; run it.")
+    choose(chosen, options.settings, options.variants)  # ValueError where there is no such variant, before the wait
     print("Measuring how fast each kind of agent is …", file=sys.stderr)
     try:
         with StudyProgress() as progress:
