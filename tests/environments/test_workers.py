@@ -372,3 +372,40 @@ def test_a_reset_that_is_due_comes_before_anything_else():
         workers.send(np.zeros(2, int))
         with pytest.raises(RuntimeError, match="some games are stepping"):
             workers.reset_later()
+
+
+def test_a_learner_that_was_busy_reads_all_replies_at_once(monkeypatch):
+    with Workers(CARTPOLE, range(12), processes=6, groups=2) as workers:
+        workers.reset()
+        read, lengths = os.read, []
+
+        def counted(descriptor, size):
+            replies = read(descriptor, size)
+            lengths.append(len(replies))
+            return replies
+
+        monkeypatch.setattr(os, "read", counted)
+        for _ in range(20):
+            for group in range(2):
+                workers.send(np.ones(6, int), group)
+            time.sleep(0.05)
+            for group in range(2):
+                workers.receive(group)
+        assert sum(lengths) == 20 * 2 * 6  # each of six workers, for each group
+        assert len(lengths) < 40  # not one by one
+
+
+def test_no_descriptor_is_left_behind():
+    def used():
+        gc.collect()
+        return len(os.listdir("/proc/self/fd"))
+
+    def once():
+        with Workers(CARTPOLE, range(2), processes=2) as workers:
+            workers.reset()
+
+    once()
+    before = used()
+    for _ in range(3):
+        once()
+    assert used() == before

@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection
 
 from rgvf.environments.registry import worker_needs
 
-_COMMAND = "import sys; sys.path[:] = sys.argv[3:]; from rgvf.environments.workers.process import main; main()"
+_COMMAND = "import sys; sys.path[:] = sys.argv[4:]; from rgvf.environments.workers.process import main; main()"
 _CLOSE_SECONDS = 2.0  # a worker that has not ended by then is killed
 
 
@@ -30,21 +30,22 @@ def check_processes(name: str, games: int, processes: int | None) -> None:
         raise ValueError(f"each game of {name} needs a process of its own: {games}, not {processes}")
 
 
-def launch(memory: int, files: str, is_loud: bool) -> tuple[Connection, subprocess.Popen[bytes]]:
+def launch(memory: int, stepped: int, files: str, is_loud: bool) -> tuple[Connection, subprocess.Popen[bytes]]:
     """A new interpreter, in its own process group so that Ctrl-C does not reach it.
 
     Args:
         memory: descriptor of the shared memory.
+        stepped: descriptor of the pipe for replies to steps.
         files: folder for the temporary files of all workers and of their engines; each has a folder in it.
         is_loud: nobody reads what it prints.
     """
     ours, theirs = socket.socketpair()
     with theirs:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _COMMAND, str(theirs.fileno()), str(memory), *sys.path],
+            [sys.executable, "-P", "-c", _COMMAND, str(theirs.fileno()), str(memory), str(stepped), *sys.path],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL if is_loud else None,
-            pass_fds=(theirs.fileno(), memory),
+            pass_fds=(theirs.fileno(), memory, stepped),
             process_group=0,
             env={
                 "OPENBLAS_NUM_THREADS": "1",
@@ -56,12 +57,15 @@ def launch(memory: int, files: str, is_loud: bool) -> tuple[Connection, subproce
     return Connection(ours.detach()), process
 
 
-def close_all(processes: list[tuple[Connection, subprocess.Popen[bytes]]], owner: int, files: str) -> None:
+def close_all(
+    processes: list[tuple[Connection, subprocess.Popen[bytes]]], stepped: Connection, owner: int, files: str
+) -> None:
     """End the processes; those that do not end by themselves are killed. Then remove their temporary files."""
     if os.getpid() != owner:  # in a fork of the learner
         return
     for connection, _ in processes:
         connection.close()
+    stepped.close()
     deadline = time.monotonic() + _CLOSE_SECONDS
     for _, process in processes:
         with contextlib.suppress(subprocess.TimeoutExpired):

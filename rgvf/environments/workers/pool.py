@@ -2,7 +2,8 @@
 
 Emulators hold the interpreter's lock, so threads do not help. Workers are new interpreters that import neither JAX nor
 the program that launched them. Time steps lie in shared memory without a name. A message of two bytes asks a worker to
-step the games of a group. A worker ends when its connection ends, so none outlives its learner.
+step the games of a group. All workers reply to it through one pipe, so that a learner that was busy reads all replies at
+once. A worker ends when its connection ends, so none outlives its learner.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ import subprocess
 import tempfile
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from multiprocessing.connection import Connection
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,9 @@ from rgvf.errors import UserError
 from rgvf.signals import seconds_since_stop
 
 _MAX_GROUPS = 256
+_MOST_BYTES = 4096  # of replies to read at once
+
+Replied = TypeVar("Replied")
 
 
 class WorkerError(UserError):
@@ -102,16 +106,19 @@ class Workers:
         self._pending = [0] * groups  # workers of each group that have not replied yet
         self._processes: list[tuple[Connection, subprocess.Popen[bytes]]] = []
         files = tempfile.mkdtemp(prefix=FILES)
-        self._close = weakref.finalize(self, close_all, self._processes, os.getpid(), files)
+        read_end, stepped = os.pipe()
+        self._stepped = Connection(read_end, writable=False)
+        self._close = weakref.finalize(self, close_all, self._processes, self._stepped, os.getpid(), files)
         self._reset_is_due = False
         self._poll = select.poll()
+        self._poll.register(read_end, select.POLLIN)
         self._worker_of: dict[int, int] = {}  # by descriptor
         memory = anonymous_file(layout(self.spec, self.n)[1])
         try:
             self._steps, self._actions = map_arrays(memory, self.spec, self.n)
             self._parts = tuple(self._steps.part(games) for games in self.groups)
             for worker in range(self.processes):
-                self._processes.append(launch(memory, files, self._needs.is_loud))
+                self._processes.append(launch(memory, stepped, files, self._needs.is_loud))
                 descriptor = self._processes[worker][0].fileno()
                 self._worker_of[descriptor] = worker
                 self._poll.register(descriptor, select.POLLIN)
@@ -122,6 +129,7 @@ class Workers:
             raise
         finally:
             os.close(memory)
+            os.close(stepped)
 
     def _build(self, request: dict[str, Any], seeds: Sequence[int]) -> None:
         cores = available_cores()
@@ -185,19 +193,19 @@ class Workers:
 
     def _receive_steps(self) -> None:
         """Wait for replies to steps and count them."""
-        for worker in self._wait():
-            self._pending[self._read(worker)[0]] -= 1
+        for descriptor, _ in self._wait(lambda: self._poll.poll(1000)):
+            if descriptor in self._worker_of:
+                self._read(self._worker_of[descriptor])  # it has failed or ended
+            else:
+                for group in os.read(descriptor, _MOST_BYTES):
+                    self._pending[group] -= 1
 
-    def _wait(self, worker: int | None = None) -> list[int]:
-        """The workers that have replied; waits for one of them, or for one in particular. WorkerError if they hang."""
+    def _wait(self, replied: Callable[[], Replied]) -> Replied:
+        """Wait until something has replied; `replied` waits for a second. WorkerError if nothing ever does."""
         began = time.monotonic()
         while True:
-            if worker is None:
-                replied = [self._worker_of[descriptor] for descriptor, _ in self._poll.poll(1000)]
-            else:
-                replied = [worker] * self._processes[worker][0].poll(1.0)
-            if replied:
-                return replied
+            if who := replied():
+                return who
             waited, since_stop = time.monotonic() - began, seconds_since_stop()
             if waited > self._patience or min(waited, since_stop or 0.0) > self._reset_seconds:
                 self.close()
@@ -253,7 +261,7 @@ class Workers:
 
     def _receive(self, worker: int) -> bytes:
         """Wait for the next reply of a worker. If the worker dies, its connection ends at once."""
-        self._wait(worker)
+        self._wait(lambda: self._processes[worker][0].poll(1.0))
         return self._read(worker)
 
     def _read(self, worker: int) -> bytes:

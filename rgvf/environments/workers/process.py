@@ -1,7 +1,7 @@
 """What a worker process does: it owns some games and steps them on request.
 
-It inherits two descriptors: a connection, and the shared memory. It must not import JAX. It ends when its connection
-ends, however the other side ended.
+It inherits three descriptors: a connection, the shared memory, and a pipe for replies to steps. It must not import JAX.
+It ends when its connection ends, however the other side ended.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ from rgvf.spec import EnvironmentSpec
 
 FILES = "rgvf-workers-"
 """What the name of the folder begins with in which workers have their temporary files."""
-# The first byte of a message. STEP and its reply carry the number of a group in the second. PREPARE has no reply.
+# The first byte of a message. STEP carries the number of a group in the second, and the reply to it is that number, in a
+# pipe that all workers share. PREPARE has no reply.
 BUILD, STEP, RESET, SAVE, RESTORE, PREPARE, DONE, FAILED = b"i", b"s", b"r", b"v", b"t", b"p", b"d", b"f"
 
 
@@ -59,8 +60,9 @@ class _EarlyReset(NamedTuple):
 class _Worker:
     """The games of one process."""
 
-    def __init__(self, memory: int) -> None:
+    def __init__(self, memory: int, stepped: int) -> None:
         self.memory = memory
+        self.stepped = stepped
         self.games: dict[int, Game] = {}
         self.groups: list[list[int]] = []
         self.early: dict[int, _EarlyReset] = {}
@@ -89,7 +91,8 @@ class _Worker:
     def _handle(self, command: bytes, data: bytes) -> bytes | None:
         if command == STEP:
             self._step(self.groups[data[0]])
-            return data
+            os.write(self.stepped, data)
+            return None
         if command == PREPARE:
             for index, game in self.games.items():
                 self.playing = index
@@ -157,9 +160,9 @@ def _use_one_core(core: int | None) -> None:
     cv2.setNumThreads(1)
 
 
-def serve(connection: Connection, memory: int) -> None:
+def serve(connection: Connection, memory: int, stepped: int) -> None:
     """Handle messages until the connection ends."""
-    worker = _Worker(memory)
+    worker = _Worker(memory, stepped)
     try:
         while True:
             message = connection.recv_bytes()
@@ -195,10 +198,10 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
-    connection, memory = int(sys.argv[1]), int(sys.argv[2])
-    os.set_inheritable(connection, False)  # an engine that held it would keep it open when this process is killed
-    os.set_inheritable(memory, False)
+    connection, memory, stepped = map(int, sys.argv[1:4])
+    for descriptor in (connection, memory, stepped):  # an engine would keep it open when this process is killed
+        os.set_inheritable(descriptor, False)
     try:
-        serve(Connection(connection), memory)
+        serve(Connection(connection), memory, stepped)
     finally:
         _remove_files()
