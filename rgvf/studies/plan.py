@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rgvf.messages import SILENT
+from rgvf.studies.failures import failed_together
 from rgvf.studies.folder import StudyFolder
-from rgvf.studies.pool import Pool, batches_to_run, failed_together, leave_memory
+from rgvf.studies.pool import Pool, batches_to_run, leave_memory
 from rgvf.studies.runs import RunsStudy
 from rgvf.studies.study import StudyListener, choose, open_study, stored_results
 

@@ -22,6 +22,7 @@ from typing import Any
 
 from rgvf.environments.workers import available_cores
 from rgvf.messages import SILENT
+from rgvf.studies.failures import failed_together, failed_variants, failure_file, record_failure
 from rgvf.studies.folder import StudyFolder
 from rgvf.studies.study import Study, StudyListener
 from rgvf.studies.worker import IN_USE, INTERRUPTED, Job
@@ -43,6 +44,8 @@ class _Process:
     log: Path
     reader: threading.Thread
     fraction: float = 0.0
+    is_ready: bool = False
+    """It has compiled what it runs, and waits to be measured."""
 
     def close(self) -> None:
         """After it has ended: read the rest of what it said."""
@@ -50,6 +53,13 @@ class _Process:
         self.reader.join(timeout=5)
         if self.popen.stdout is not None and not self.reader.is_alive():  # else one of its own processes has the pipe
             self.popen.stdout.close()
+
+    def write(self, line: str) -> None:
+        """Write a line to its input, if it still reads it."""
+        if self.popen.stdin is not None:
+            with contextlib.suppress(OSError, ValueError):
+                self.popen.stdin.write(line + "\n")
+                self.popen.stdin.flush()
 
     def let_stop(self) -> None:
         """The end of its input lets a process stop, with a checkpoint, however often it happens."""
@@ -85,9 +95,13 @@ class Pool:
         done = 0
         try:
             while waiting or self._running:
-                while waiting and len(self._running) < self._at_once:
-                    self._running.append(self._start(*waiting.pop(0)))
+                if not self._running or not self._measure:  # those that are measured start and end together
+                    n = self._at_once - len(self._running)
+                    self._running += [self._start(*batch) for batch in waiting[:n]]
+                    del waiting[:n]
                 self._listen()
+                if self._measure:
+                    self._measure_together()
                 ended = [each for each in self._running if each.popen.poll() is not None]
                 for each in ended:
                     self._running.remove(each)
@@ -122,12 +136,9 @@ class Pool:
                 text=True,
                 start_new_session=True,  # Ctrl-C comes to this process only, which passes it on once
             )
-        assert popen.stdin is not None
         assert popen.stdout is not None
-        with contextlib.suppress(BrokenPipeError):  # it ended at once; its log says why
-            popen.stdin.write(job.to_json() + "\n")
-            popen.stdin.flush()
         process = _Process(name, variants, cores, popen, log, threading.Thread())
+        process.write(job.to_json())  # where it ended at once, its log says why
         process.reader = threading.Thread(target=self._read, args=(process, popen.stdout), daemon=True)
         process.reader.start()
         return process
@@ -151,16 +162,27 @@ class Pool:
             except queue.Empty:
                 return
             process.fraction = said.get("fraction", process.fraction)
+            if "ready" in said:
+                process.is_ready = True
             if "rate" in said:
                 self.rates[process.name] = said["rate"]
             if "warning" in said:
                 self._listener.warn(f"{process.name}: {said['warning']}")
 
+    def _measure_together(self) -> None:
+        """Let processes measure once all are ready, and stop once all have measured."""
+        running = [each for each in self._running if each.popen.poll() is None]
+        if all(each.name in self.rates for each in running):
+            for each in running:
+                each.let_stop()
+        elif all(each.is_ready for each in running):
+            for each in running:
+                each.write("measure")  # one line or several: the first one counts
+
     def _end(self, process: _Process) -> None:
         """A process has ended by itself."""
         process.close()
         status = process.popen.returncode
-        log = process.log.relative_to(self._folder.path)
         self._listen()
         if status == 0:
             process.log.unlink(missing_ok=True)
@@ -170,11 +192,7 @@ class Pool:
             self._listener.warn(f"{process.name} was interrupted; the same command continues it")
         else:
             ended = f"it was ended by {signal.Signals(-status).name}; " if status < 0 else ""
-            error = ended + last_line(process.log)
-            for variant in process.variants:
-                failure = {"variant": variant, "error": error, "log": str(log)}
-                failure_file(self._folder, variant).parent.mkdir(exist_ok=True)
-                self._folder.write_json(f"failed/{variant}.json", failure, indent=1)
+            error = record_failure(self._folder, process.variants, process.log, ended)
             self._listener.warn(f"{process.name} failed: {error} (log: {process.log})")
 
     def _stop(self) -> None:
@@ -253,31 +271,3 @@ def share_cores(cores: Sequence[int], n: int) -> list[tuple[int, ...]]:
     size = min(len(cores), max(1, -(-2 * len(cores) // n)))
     starts = [len(cores) * i // n for i in range(n)]
     return [tuple(sorted(cores[(start + i) % len(cores)] for i in range(size))) for start in starts]
-
-
-def failed_variants(folder: StudyFolder, variants: Sequence[str]) -> list[str]:
-    """Those that have failed, and have not been run again since."""
-    return [variant for variant in variants if failure_file(folder, variant).exists()]
-
-
-def failed_together(folder: StudyFolder, variants: Sequence[str]) -> list[list[str]]:
-    """Those that have failed, in the batches in which they did."""
-    batches: dict[str, list[str]] = {}
-    for variant in failed_variants(folder, variants):
-        with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
-            log = json.loads(failure_file(folder, variant).read_text(encoding="utf-8"))["log"]
-            batches.setdefault(str(log), []).append(variant)
-            continue
-        batches[variant] = [variant]  # its record is damaged
-    return list(batches.values())
-
-
-def failure_file(folder: StudyFolder, variant: str) -> Path:
-    """Where the failure of a variant is recorded."""
-    return folder.path / "failed" / f"{variant}.json"
-
-
-def last_line(log: Path) -> str:
-    """The last line of a log that says something."""
-    lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines()]
-    return next((line for line in reversed(lines) if line), "it said nothing")

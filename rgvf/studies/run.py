@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from rgvf.messages import SILENT
+from rgvf.studies.failures import failed_variants, failure_file
 from rgvf.studies.folder import StudyFolder
-from rgvf.studies.pool import failed_variants, failure_file, leave_memory, run_in_processes
+from rgvf.studies.pool import leave_memory, run_in_processes
 from rgvf.studies.study import (
     Conclusion,
     Study,

@@ -2,7 +2,7 @@
 
 The first line of its standard input is the `Job`. The input stays open as long as the process that started it lives;
 when it ends, the batch is stopped with a checkpoint. What happens is written to standard output, a JSON object on each
-line.
+line. A batch that is only measured says when it is ready, and is measured from the next line of its input on.
 """
 
 from __future__ import annotations
@@ -82,10 +82,13 @@ class Quiet:
 
 
 class Stopwatch(Quiet):
-    """A listener that measures how fast a batch is, and then stops it."""
+    """A listener that measures how fast a batch is, from `start` on. The batch then runs until it is stopped, so that
+    others are measured beside it.
+    """
 
-    def __init__(self, seconds: float, frames: int, stop: GracefulStop) -> None:
-        self._seconds, self._frames, self._stop = seconds, frames, stop
+    def __init__(self, seconds: float, frames: int, start: threading.Event, stop: GracefulStop) -> None:
+        self._seconds, self._frames, self._start, self._stop = seconds, frames, start, stop
+        self._is_ready = False
         self._first: tuple[float, float] | None = None
         self.rate = 0.0
         """Frames/s of the whole batch, once compiled."""
@@ -93,12 +96,15 @@ class Stopwatch(Quiet):
     def progress(self, fraction: float) -> None:
         """A fraction of the batch is done."""
         self._stop.check()
+        if not self._is_ready:
+            self._is_ready = True
+            say(ready=True)
         now = time.monotonic()
-        if self._first is None:
+        if self._first is None and self._start.is_set():
             self._first = now, fraction
-        elif now - self._first[0] >= self._seconds:
+        elif self._first and not self.rate and now - self._first[0] >= self._seconds:
             self.rate = (fraction - self._first[1]) * self._frames / (now - self._first[0])
-            raise KeyboardInterrupt
+            say(rate=self.rate)
 
 
 class Reports(Quiet):
@@ -127,11 +133,12 @@ def main() -> NoReturn:
     """Run the job on standard input."""
     orders = open(0, "rb", buffering=0)  # noqa: SIM115 - open as long as the process; a thread must not hold a buffer
     job, study = Job.from_json(orders.readline())
+    start = threading.Event()
     with GracefulStop(lambda message: None) as stop:
-        threading.Thread(target=_end_with_parent, args=(orders, stop), daemon=True).start()
+        threading.Thread(target=_watch_input, args=(orders, start, stop), daemon=True).start()
         try:
             if job.measure:
-                say(rate=_measure(job, study, stop))
+                _measure(job, study, start, stop)
             else:
                 _run(job, study, Reports(stop))
         except KeyboardInterrupt:
@@ -159,19 +166,21 @@ def _run(job: Job, study: Study, reports: Reports) -> None:
             time.sleep(0.5)
 
 
-def _measure(job: Job, study: Study, stop: GracefulStop) -> float:
-    """Frames/s of the batch: the sum over its agents."""
+def _measure(job: Job, study: Study, start: threading.Event, stop: GracefulStop) -> None:
+    """Say the frames/s of the batch: the sum over its agents."""
     config = dataclasses.replace(job.config, frames=LONG)
     agents = sum(study.seeds(config, variant) for variant in job.variants)
-    watch = Stopwatch(job.measure, LONG * agents, stop)
+    watch = Stopwatch(job.measure, LONG * agents, start, stop)
     with tempfile.TemporaryDirectory() as out, contextlib.suppress(KeyboardInterrupt):
         folder, _ = open_study(study, config, Path(out))
         study.run(config, job.variants, watch, folder)
-    stop.check()
-    return watch.rate
+    if not watch.rate:
+        stop.check()
 
 
-def _end_with_parent(orders: io.FileIO, stop: GracefulStop) -> None:
-    """When standard input ends, the process that started this one is gone."""
+def _watch_input(orders: io.FileIO, start: threading.Event, stop: GracefulStop) -> None:
+    """A line: measure from now on. When standard input ends, it is to stop, or the process that started it is gone."""
+    if orders.readline():
+        start.set()
     orders.read()
     stop.request()

@@ -398,7 +398,7 @@ def test_a_learner_that_was_busy_reads_all_replies_at_once(monkeypatch):
 def test_no_descriptor_is_left_behind():
     def used():
         gc.collect()
-        return len(os.listdir("/proc/self/fd"))
+        return len(list(Path("/proc/self/fd").iterdir()))
 
     def once():
         with Workers(CARTPOLE, range(2), processes=2) as workers:

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -13,13 +14,14 @@ import pytest
 
 from rgvf.settings import to_data
 from rgvf.signals import GracefulStop
-from rgvf.studies import FolderError, find_study, run_study
+from rgvf.studies import FolderError, find_study, pool, run_study
 from rgvf.studies.curves import Curves
+from rgvf.studies.failures import failed_together, failure_file
 from rgvf.studies.folder import StudyFolder
 from rgvf.studies.merge import merge
 from rgvf.studies.minatar import STUDY, MinAtarConfig
 from rgvf.studies.plan import Kind, StudyPlan, make_plan
-from rgvf.studies.pool import failed_together, failure_file, share_cores
+from rgvf.studies.pool import share_cores
 from rgvf.studies.worker import Job, Stopwatch
 
 PREALLOCATE = "XLA_PYTHON_CLIENT_PREALLOCATE"
@@ -40,18 +42,20 @@ def test_a_job_is_what_it_was_after_a_pipe():
     assert Job.from_json(job.to_json()) == (job, STUDY)
 
 
-def test_a_stopwatch_leaves_out_the_time_before_the_first_progress(monkeypatch):
-    now = [100.0]
+def test_a_stopwatch_measures_from_when_all_are_ready(monkeypatch, capsys):
+    now, start = [100.0], threading.Event()
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    watch = Stopwatch(seconds=5, frames=1_000_000, stop=GracefulStop())
-    now[0] = 160.0  # a minute to compile
-    watch.progress(0.1)
-    now[0] = 164.0
-    watch.progress(0.14)
-    now[0] = 165.0
-    with pytest.raises(KeyboardInterrupt):
-        watch.progress(0.15)
+    watch = Stopwatch(seconds=5, frames=1_000_000, start=start, stop=GracefulStop())
+    for at, fraction in ((160.0, 0.02), (220.0, 0.08)):  # a minute to compile, and one in which others do
+        now[0] = at
+        watch.progress(fraction)
+        assert capsys.readouterr().out.splitlines() == (['{"ready": true}'] if at == 160.0 else [])
+    start.set()
+    for at, fraction in ((260.0, 0.1), (264.0, 0.14), (265.0, 0.15), (280.0, 0.9)):
+        now[0] = at
+        watch.progress(fraction)
     assert watch.rate == pytest.approx(0.05 * 1_000_000 / 5)
+    assert [json.loads(line) for line in capsys.readouterr().out.splitlines()] == [{"rate": watch.rate}]
 
 
 class Recorder:
@@ -185,6 +189,36 @@ def test_a_plan_measures_how_fast_a_run_is(tmp_path):
     plan = make_plan(STUDY, SMALL, tmp_path / "new", ["Breakout.a2c"], 1, seconds=0.5)
     assert 100 < plan.kinds[0].rate < 10_000_000
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.slow
+def test_what_is_measured_at_once_runs_at_the_same_time(monkeypatch, tmp_path):
+    """Three kinds, two at once: in each round nothing is measured before both are compiled, or stopped before both are
+    measured.
+    """
+    happened = []
+    listen, let_stop = pool.Pool._listen, pool._Process.let_stop
+
+    def note(self):
+        listen(self)
+        ready, rates = sum(each.is_ready for each in self._running), len(self.rates)
+        happened.append((ready, rates, len(self._running)))
+
+    def stopped(process):
+        happened.append("stop")
+        let_stop(process)
+
+    monkeypatch.setattr(pool.Pool, "_listen", note)
+    monkeypatch.setattr(pool._Process, "let_stop", stopped)
+    names = ["Breakout.a2c", "Breakout.mhvp", "Freeway.a2c"]
+    plan = make_plan(STUDY, SMALL, tmp_path / "new", names, 2, seconds=0.5)
+    assert all(100 < kind.rate < 10_000_000 for kind in plan.kinds)
+    assert len(plan.kinds) == 3
+    while_running = [each for each in happened if each != "stop" and each[2] == 2]
+    assert all(rates in (0, 2) or ready == 2 for ready, rates, _ in while_running)
+    first_stop = happened.index("stop")
+    assert happened[first_stop - 1][1] == 2
+    assert max(rates for _, rates, _ in while_running) == 4  # the last round is filled
 
 
 def folder_with(path, config, **results):

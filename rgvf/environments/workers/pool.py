@@ -2,7 +2,7 @@
 
 Emulators hold the interpreter's lock, so threads do not help. Workers are new interpreters that import neither JAX nor
 the program that launched them. Time steps lie in shared memory without a name. A message of two bytes asks a worker to
-step the games of a group. All workers reply to it through one pipe, so that a learner that was busy reads all replies at
+step the games of a group. All workers reply to it through one pipe, where a learner that was busy finds all replies at
 once. A worker ends when its connection ends, so none outlives its learner.
 """
 

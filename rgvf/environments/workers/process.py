@@ -29,7 +29,7 @@ from rgvf.spec import EnvironmentSpec
 
 FILES = "rgvf-workers-"
 """What the name of the folder begins with in which workers have their temporary files."""
-# The first byte of a message. STEP carries the number of a group in the second, and the reply to it is that number, in a
+# The first byte of a message. STEP carries the number of a group in the second. The reply to it is this number, in a
 # pipe that all workers share. PREPARE has no reply.
 BUILD, STEP, RESET, SAVE, RESTORE, PREPARE, DONE, FAILED = b"i", b"s", b"r", b"v", b"t", b"p", b"d", b"f"
 
