@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Key, Shaped
 
 from rgvf.environments.libraries import ModuleProxy, private_copy
 
 MAX_UNROLLED = 10
-"""Longer loops stay loops."""
+"""Longer loops stay loops, and longer sums sums."""
 
 
 def flat_copy(module: str) -> Any:
     """A copy of a module that computes the same in fewer and larger kernels. On a CPU it is slower than the module.
 
-    Short loops are unrolled. Choices with probabilities search all places at once. `x.at[i].set(y)` and
-    `x.at[i].add(y)` are selections among all of x, which can be fused with what comes before and after them.
+    Short loops are unrolled, and so are sums of a few integers and the like. Choices with probabilities search all
+    places at once. `x.at[i].set(y)` and `x.at[i].add(y)` are selections among all of x, which can be fused with what
+    comes before and after them.
     """
-    copy = private_copy(module, _OwnPlaces(), _Places=_Places)
-    return _with(copy, ModuleProxy(jax.random, choice=_choice), scan=_scan, fori_loop=_fori_loop)
+    copy = private_copy(module, _Edit(), _Places=_Places, _reductions=_REDUCTIONS)
+    copy = _with(copy, ModuleProxy(jax.random, choice=_choice), scan=_scan, fori_loop=_fori_loop)
+    copy.jnp = ModuleProxy(jnp, arange=_arange, **vars(_REDUCTIONS))
+    return copy
 
 
 def is_flat(chosen: bool | None) -> bool:
@@ -44,19 +51,27 @@ def _with(copy: Any, random: Any, **lax: Any) -> Any:
     return copy
 
 
-class _OwnPlaces(ast.NodeTransformer):
-    """x.at ↦ _Places(x)."""
+class _Edit(ast.NodeTransformer):
+    """x.at ↦ _Places(x), and x.sum() ↦ _reductions.sum(x)."""
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         self.generic_visit(node)
         return ast.Call(ast.Name("_Places", ast.Load()), [node.value], []) if node.attr == "at" else node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        method = node.func
+        if isinstance(method, ast.Attribute) and method.attr in vars(_REDUCTIONS) and not node.args + node.keywords:
+            reductions = ast.Name("_reductions", ast.Load())
+            return ast.Call(ast.Attribute(reductions, method.attr, ast.Load()), [method.value], [])
+        return node
 
 
 class _Places:
     """x.at, where x.at[index] is of integers and whole axes."""
 
     def __init__(self, x: Any) -> None:
-        self._x = x
+        self._x = jnp.asarray(x)
 
     def __getitem__(self, index: Any) -> Any:
         places = index if isinstance(index, tuple) else (index,)
@@ -100,11 +115,11 @@ class _Place(NamedTuple):
 
 
 def _scan(f: Any, init: Any, xs: Any) -> tuple[Any, Any]:
-    """jax.lax.scan, unrolled where it is over a short array."""
-    if not isinstance(xs, jax.Array) or len(xs) > MAX_UNROLLED:
+    """jax.lax.scan, unrolled where it is over a short array; known places in it are known to the compiler, too."""
+    if not isinstance(xs, jax.Array | np.ndarray) or len(xs) > MAX_UNROLLED:
         return jax.lax.scan(f, init, xs)
     results = []
-    for x in xs:
+    for x in xs if isinstance(xs, Tracer) else np.asarray(xs):
         init, result = f(init, x)
         results.append(result)
     return init, jax.tree.map(lambda *each: jnp.stack(each), *results)
@@ -125,6 +140,48 @@ def _choice(
     """jax.random.choice: the same number, without a search by halves."""
     if p is None or not replace:
         return jax.random.choice(key, a, shape, replace, p)
-    total = jnp.cumsum(p)
+    total = jnp.cumsum(p) if len(p) > 2 else jnp.stack([p[0], p[0] + p[1]])  # 2: which of two directions
     drawn = total[-1] * (1 - jax.random.uniform(key, shape, total.dtype))
-    return cast(Array, a)[(total < drawn[..., None]).sum(-1)]
+    places = sum(total[i] < drawn for i in range(2)) if len(p) == 2 else (total < drawn[..., None]).sum(-1)
+    return jnp.asarray(a)[places]
+
+
+def _arange(*numbers: Any, **options: Any) -> Any:
+    """jnp.arange; its numbers are known to the compiler where the ends are."""
+    if options or not all(isinstance(each, int) for each in numbers):
+        return jnp.arange(*numbers, **options)
+    return np.arange(*numbers, dtype=np.int32)
+
+
+def _short(reduction: Callable[[Any], Array], pair: Callable[[Any, Any], Any]) -> Callable[..., Array]:
+    """A reduction, where it is of a few integers or booleans in pairs: it can then be fused with what needs it."""
+
+    def reduce(x: Any, *arguments: Any, **options: Any) -> Array:
+        is_short = not arguments and not options and jnp.ndim(x) == 1 and 0 < len(x) <= MAX_UNROLLED
+        if not is_short or jnp.issubdtype(jnp.result_type(x), jnp.inexact):  # sums of floats would be rounded otherwise
+            return cast(Any, reduction)(x, *arguments, **options)
+        result = jax.eval_shape(reduction, x)
+        return functools.reduce(pair, [x[i].astype(result.dtype) for i in range(len(x))])
+
+    return reduce
+
+
+def _argmax(x: Any, *arguments: Any, **options: Any) -> Array:
+    """jnp.argmax: the first of the largest, of a few numbers in pairs."""
+    is_short = not arguments and not options and jnp.ndim(x) == 1 and 0 < len(x) <= MAX_UNROLLED
+    if not is_short or jnp.issubdtype(jnp.result_type(x), jnp.inexact):
+        return jnp.argmax(x, *arguments, **options)
+    best, place = x[0], jnp.int32(0)
+    for i in range(1, len(x)):
+        place, best = jnp.where(x[i] > best, i, place), jnp.maximum(x[i], best)
+    return place
+
+
+_REDUCTIONS = SimpleNamespace(
+    sum=_short(jnp.sum, jnp.add),
+    all=_short(jnp.all, jnp.logical_and),
+    any=_short(jnp.any, jnp.logical_or),
+    max=_short(jnp.max, jnp.maximum),
+    min=_short(jnp.min, jnp.minimum),
+    argmax=_argmax,
+)

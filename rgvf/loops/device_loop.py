@@ -161,14 +161,17 @@ class DeviceLoop:
             state, step = jax.vmap(partial(step_or_reset, self.environment))(actors.state, actors.ended, action, each)
             past = actors.past.after(memory, action, self.rewards(step.reward))
             following = Actors(state, step.observation, actors.ended, step.terminal | step.truncated, past)
-            return following, (actors.observation, action, step.reward, step.terminal, actors.first, following.ended)
+            ends = jnp.stack([step.terminal, following.ended])  # one array: each is a kernel
+            return following, (actors.observation, action, step.reward, ends)
 
         keys = jax.vmap(keys_of_step)(jax.random.split(key, self.steps))
         is_large = getattr(self.environment, "costly_reset", False)
         unroll = 1 if is_large or jax.default_backend() == "cpu" else UNROLLED
-        last, (observation, action, reward, terminal, first, over) = jax.lax.scan(one_step, actors, keys, unroll=unroll)
+        last, (observation, action, reward, ends) = jax.lax.scan(one_step, actors, keys, unroll=unroll)
         observation = jnp.concatenate([observation, last.observation[None]])
-        first = jnp.concatenate([first, last.first[None]])
+        terminal, over = ends[:, 0], ends[:, 1]
+        # What follows the last observation of an episode is the first of the next.
+        first = jnp.concatenate([actors.first[None], actors.ended[None], over[:-1]])
         return last, Trajectory(observation, action, reward, terminal, first, actors.past), over
 
     def progress(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -48,11 +51,89 @@ class GRU(eqx.Module):
 
     def __call__(self, h: Float[Array, "B size"], input_gates: Float[Array, "B gates"]) -> Float[Array, "B size"]:
         """One step. `input_gates` is what the input does, `inputs(x)`: it can be computed for many steps at once."""
-        x_r, x_z, x_n = jnp.split(input_gates, GATES, axis=-1)
-        h_r, h_z, h_n = jnp.split(h @ self.recurrent, GATES, axis=-1)
-        r, z = jax.nn.sigmoid(x_r + h_r), jax.nn.sigmoid(x_z + h_z)
-        n = jnp.tanh(x_n + r * add_bias(h_n, self.bias))
+        _, z, n, _ = _gates(h @ self.recurrent, self.bias, input_gates)
         return n + z * (h - n)
+
+    def unroll(
+        self, h: Float[Array, "B size"], input_gates: Float[Array, "T B gates"], first: Bool[Array, "T B"]
+    ) -> Float[Array, "T B size"]:
+        """T steps; where `first`, h is 0 before the step."""
+        return _unroll(self.recurrent, self.bias, h, input_gates, first)
+
+
+Gates: TypeAlias = tuple[Array, Array, Array, Array]
+"""r, z, n and h·U_n + c."""
+
+
+def _gates(
+    product: Float[Array, "*batch gates"], bias: Float[Array, " size"], input_gates: Float[Array, "*batch gates"]
+) -> Gates:
+    """What h·U and the input make of the gates."""
+    x_r, x_z, x_n = jnp.split(input_gates, GATES, axis=-1)
+    h_r, h_z, h_n = jnp.split(product, GATES, axis=-1)
+    r, z, h_n = jax.nn.sigmoid(x_r + h_r), jax.nn.sigmoid(x_z + h_z), add_bias(h_n, bias)
+    return r, z, jnp.tanh(x_n + r * h_n), h_n
+
+
+def _scan(step: Callable[..., Any], carry: Array, xs: Any, *, reverse: bool = False) -> tuple[Array, Array]:
+    unroll = 1 if jax.default_backend() == "cpu" else UNROLLED
+    return jax.lax.scan(step, carry, xs, reverse=reverse, unroll=unroll)
+
+
+@jax.custom_vjp
+def _unroll(
+    recurrent: Float[Array, "size gates"],
+    bias: Float[Array, " size"],
+    h: Float[Array, "B size"],
+    input_gates: Float[Array, "T B gates"],
+    first: Bool[Array, "T B"],
+) -> Float[Array, "T B size"]:
+    """A GRU over a segment.
+
+    Differentiated as it stands, the gradient of U would be added up step by step, and written at each. Here the way
+    back finds only the gradient of each h, and all others follow from these at once.
+    """
+
+    def step(h: Float[Array, "B size"], at: tuple[Array, Array]) -> tuple[Float[Array, "B size"], Array]:
+        x, begins = at
+        h = jnp.where(begins[:, None], 0.0, h)
+        _, z, n, _ = _gates(h @ recurrent, bias, x)
+        h = n + z * (h - n)
+        return h, h
+
+    return _scan(step, h, (input_gates, first))[1]
+
+
+def _unroll_forward(*arguments: Any) -> tuple[Array, tuple[Any, ...]]:
+    states = _unroll(*arguments)
+    return states, (*arguments, states)
+
+
+def _unroll_backward(kept: tuple[Any, ...], gradients: Float[Array, "T B size"]) -> tuple[Any, ...]:
+    recurrent, bias, h, input_gates, first, states = kept
+    before = jnp.concatenate([h[None], states[:-1]])
+    before = jnp.where(first[..., None], 0.0, before)
+    r, z, n, h_n = _gates(before @ recurrent, bias, input_gates)
+    # The gradients of what r, z and n are functions of, for a gradient 1 of the step's result.
+    to_n = (1 - z) * (1 - n**2)
+    to_r, to_z = to_n * h_n * r * (1 - r), (before - n) * z * (1 - z)
+    to_product = jnp.concatenate([to_r, to_z, to_n * r], axis=-1)
+
+    def step(later: Float[Array, "B size"], at: tuple[Array, ...]) -> tuple[Float[Array, "B size"], Array]:
+        gradient, z, to_product, begins = at
+        gradient += later
+        earlier = gradient * z + (jnp.tile(gradient, GATES) * to_product) @ recurrent.T
+        return jnp.where(begins[:, None], 0.0, earlier), gradient
+
+    to_h, gradients = _scan(step, jnp.zeros_like(h), (gradients, z, to_product, first), reverse=True)
+    of_product = jnp.tile(gradients, GATES) * to_product
+    of_inputs = jnp.tile(gradients, GATES) * jnp.concatenate([to_r, to_z, to_n], axis=-1)
+    of_recurrent = jnp.einsum("tbi,tbj->ij", before, of_product)
+    of_bias = of_product[..., -bias.shape[-1] :].sum((0, 1))
+    return of_recurrent, of_bias, to_h, of_inputs, None
+
+
+_unroll.defvjp(_unroll_forward, _unroll_backward)
 
 
 class Recurrent(eqx.Module):
@@ -83,28 +164,14 @@ class Recurrent(eqx.Module):
         self, memory: Float[Array, "B size"], percept: Percept
     ) -> tuple[Float[Array, "B size"], Float[Array, "B size"]]:
         """One step of the GRU."""
-        h = self._step(memory, self._input_gates(percept), percept.first)
+        h = self.gru(jnp.where(percept.first[:, None], 0.0, memory), self._input_gates(percept))
         return h, h
 
     def unroll(self, memory: Float[Array, "B size"], percepts: Percept) -> Float[Array, "Tp1 B size"]:
         """T + 1 steps of the GRU. Gradients go back to the segment's start, and no further."""
 
-        def one_step(
-            h: Float[Array, "B size"], at: tuple[Float[Array, "B gates"], Bool[Array, " B"]]
-        ) -> tuple[Float[Array, "B size"], Float[Array, "B size"]]:
-            h = self._step(h, *at)
-            return h, h
-
         # All that does not depend on h is done for the whole segment, before the scan.
-        inputs = self._input_gates(percepts), percepts.first
-        unroll = 1 if jax.default_backend() == "cpu" else UNROLLED
-        _, states = jax.lax.scan(one_step, jax.lax.stop_gradient(memory), inputs, unroll=unroll)
-        return states
-
-    def _step(
-        self, h: Float[Array, "B size"], input_gates: Float[Array, "B gates"], first: Bool[Array, " B"]
-    ) -> Float[Array, "B size"]:
-        return self.gru(jnp.where(first[:, None], 0.0, h), input_gates)
+        return self.gru.unroll(jax.lax.stop_gradient(memory), self._input_gates(percepts), percepts.first)
 
     def _input_gates(self, percept: Percept) -> Float[Array, "*batch gates"]:
         assert percept.last_action is not None

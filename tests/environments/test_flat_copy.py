@@ -35,6 +35,19 @@ def running(start, xs):
 def pairs(start, xs):
     return jax.lax.scan(lambda total, x: (total + x[0] * x[1], x[1]), start, (xs, xs + 1))
 
+def reduced(x):
+    few, many = x[:7], x
+    results = [each.sum() for each in (few, many)] + [few.all(), few.any(), few.max(), few.min(), jnp.argmax(few)]
+    of_all = [jnp.sum(few), jnp.all(few), jnp.any(few), jnp.max(few), jnp.min(few), many.argmax(), few[:1].sum()]
+    square = few[:6].reshape(2, 3)
+    return results + of_all + [square.sum(), square.sum(axis=1), jnp.max(square, 0), jnp.arange(2, 5) + few[0]]
+
+def by_place(x):
+    return jax.lax.scan(lambda total, i: (total * 2 + x[i], x.at[i].set(0)), 0, jnp.arange(4))
+
+def which_of_two(key, p):
+    return jax.random.choice(key, jnp.arange(2), p=p)
+
 def drawn(key, p):
     a, b, c = jax.random.split(key, 3)
     values = jnp.arange(3, 3 + len(p))
@@ -88,3 +101,37 @@ def test_without_any_place_to_choose_the_first_is_chosen(modules):
     nowhere = jnp.zeros(4) / 0
     for own, flat in zip(*(each.drawn(jax.random.key(0), nowhere) for each in modules), strict=True):
         np.testing.assert_array_equal(flat, own)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int32", "float32"])
+def test_short_reductions_are_the_same(modules, dtype):
+    rng = np.random.default_rng(0)
+    for numbers in (rng.integers(-3, 4, 12), rng.integers(0, 2, 12), np.zeros(12), np.ones(12), np.arange(12) % 3):
+        x = jnp.asarray(numbers).astype(dtype)
+        for own, flat in zip(*(jax.jit(each.reduced)(x) for each in modules), strict=True):
+            np.testing.assert_array_equal(flat, own)
+            assert flat.dtype == own.dtype
+
+
+def test_few_integers_are_reduced_in_pairs(modules):
+    few = jax.ShapeDtypeStruct((7,), jnp.int32)
+    own, flat = (str(jax.make_jaxpr(lambda x, f=f: (f.all(x != 3), f.argmax(x)))(few)) for f in (jnp, modules[1].jnp))
+    assert "reduce" in own
+    assert "argmax" in own
+    assert "reduce" not in flat
+    assert "argmax" not in flat
+
+
+def test_known_places_are_slices(modules):
+    x = jnp.arange(5, dtype=jnp.int32)
+    for own, flat in zip(*(each.by_place(x) for each in modules), strict=True):
+        np.testing.assert_array_equal(flat, own)
+    assert "gather" not in str(jax.make_jaxpr(modules[1].by_place)(x))
+
+
+def test_one_of_two_is_chosen_alike(modules):
+    rng = np.random.default_rng(1)
+    cases = [[1.0, 0.0], [0.0, 1.0], [0.5, 0.5], [np.nan, np.nan], [0.0, 0.0], *rng.dirichlet([1, 1], 40)]
+    for seed, p in enumerate(cases):
+        own, flat = (each.which_of_two(jax.random.key(seed), jnp.asarray(p, jnp.float32)) for each in modules)
+        assert own == flat

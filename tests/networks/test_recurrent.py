@@ -68,6 +68,36 @@ def test_an_unrolled_segment_with_resets_is_one_step_after_another():
     np.testing.assert_allclose(View.of(batch, representation).states, jnp.stack(expected), rtol=1e-5, atol=1e-6)
 
 
+def test_gradients_through_a_segment_are_those_of_single_steps():
+    """All of them, against automatic differentiation of one step after another, in double precision."""
+    with jax.enable_x64(True):
+        gru = jax.tree.map(lambda leaf: leaf.astype(jnp.float64), recurrent().gru)
+        h, x, weight = (normal(seed, *shape) for seed, shape in ((3, (4, 7)), (4, (9, 4, 21)), (5, (9, 4, 7))))
+        first = jnp.zeros((9, 4), bool).at[[0, 3, 3, 8], [1, 0, 2, 3]].set(True)
+
+        def one_by_one(gru, h, x):
+            states = []
+            for t in range(len(x)):
+                h = gru(jnp.where(first[t, :, None], 0.0, h), x[t])
+                states.append(h)
+            return jnp.stack(states)
+
+        def loss(unroll, gru, h, x):
+            return jnp.sum(weight * unroll(gru, h, x) ** 2)
+
+        ours = jax.grad(lambda *a: loss(lambda gru, h, x: gru.unroll(h, x, first), *a), (0, 1, 2))(gru, h, x)
+        expected = jax.grad(lambda *a: loss(one_by_one, *a), (0, 1, 2))(gru, h, x)
+        compared = jax.tree.leaves(
+            jax.tree.map(
+                lambda a, b: np.abs(a - b).max(),
+                (ours[0].recurrent, ours[0].bias, *ours[1:]),
+                (expected[0].recurrent, expected[0].bias, *expected[1:]),
+            )
+        )
+        assert max(compared) < 1e-12
+        assert min(float(jnp.abs(each).max()) for each in jax.tree.leaves(expected[1:])) > 0.1
+
+
 def test_an_episode_that_begins_has_nothing_before_it():
     """From a reset on, states are those of the episode alone."""
     representation = recurrent()
