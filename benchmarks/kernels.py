@@ -5,8 +5,9 @@
 
 Where agents are small, launches are what takes the time. The agents are those of `benchmarks/device.py`, and with
 --together those of the environment's study in one program. An update is 20 steps of 16 games an agent, and what is
-learned from them. Of choices, and of loops whose length is not known, such as that of resets, each part is counted once.
-The programs are for an H200. On a real one the compiler also tries which matrix products are fastest: counts may differ.
+learned from them. Of choices, and of loops whose length is not known, such as that of resets, each part is counted
+once. The programs are for an H200. On a real one the compiler also tries which matrix products are fastest, so counts
+may differ.
 """
 
 import argparse
