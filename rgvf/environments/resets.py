@@ -1,8 +1,9 @@
 """Resets that are computed only where an episode has ended.
 
 Under `vmap` both sides of a choice are computed. So an environment would be reset at every step of every actor, and the
-result thrown away: where a reset is costly, that is most of the work. Here only as many resets are computed as there
-are episodes that have ended. Each has its own key, so what it gives does not depend on what is beside it.
+result thrown away: where a reset is costly, that is most of the work. Here resets are computed only
+in steps in which an episode has ended, some at a time until there are as many as episodes that have ended. Each has its
+own key, so what it gives does not depend on what is beside it.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ def make_plan(
         except ValueError as error:
             cannot = str(error)
         else:
-            rates = _measure(study, config, largest, parallel, listener, seconds, imports)
+            rates = _measure(study, config, largest, len(to_run), parallel, listener, seconds, imports)
     plan = [
         Kind(kind, len(batches), n := sum(map(agents, batches)), n * config.length, rates.get(kind, 0.0))
         for kind, batches in by_kind.items()
@@ -134,14 +134,18 @@ def _measure(
     study: RunsStudy,
     config: Any,
     batches: Mapping[str, Sequence[str]],
+    to_run: int,
     parallel: int,
     listener: StudyListener,
     seconds: float,
     imports: Sequence[str],
 ) -> dict[str, float]:
-    """Frames/s of a batch of each kind. More of them run beside the last ones, so that the machine is as full then."""
-    rounds = -(-len(batches) // parallel)
-    running = itertools.islice(itertools.cycle(batches), rounds * parallel)
+    """Frames/s of a batch of each kind. More of them run beside the last ones, so that the machine is as full as it
+    will be with `to_run` batches in all.
+    """
+    at_once = min(parallel, to_run)
+    rounds = -(-len(batches) // at_once)
+    running = itertools.islice(itertools.cycle(batches), rounds * at_once)
     kinds = {f"{i}-{kind.replace('/', '-')}": kind for i, kind in enumerate(running)}
     with tempfile.TemporaryDirectory() as path:
         scratch = StudyFolder(Path(path), study.name, config.identity())

@@ -22,9 +22,9 @@ from typing import Any
 
 from rgvf.environments.workers import available_cores
 from rgvf.messages import SILENT
-from rgvf.studies.failures import failed_together, failed_variants, failure_file, record_failure
+from rgvf.studies.failures import failed_together, failed_variants, failure_file, last_line, record_failure
 from rgvf.studies.folder import StudyFolder
-from rgvf.studies.study import Study, StudyListener
+from rgvf.studies.study import Study, StudyListener, some_of
 from rgvf.studies.worker import IN_USE, INTERRUPTED, Job
 
 INTERRUPTIONS = {INTERRUPTED, 128 + 1, 128 + 15, -1, -2, -9, -15}
@@ -45,7 +45,7 @@ class _Process:
     reader: threading.Thread
     fraction: float = 0.0
     is_ready: bool = False
-    """It has compiled what it runs, and waits to be measured."""
+    """It has compiled what it runs, and trains until it is measured."""
 
     def close(self) -> None:
         """After it has ended: read the rest of what it said."""
@@ -190,6 +190,8 @@ class Pool:
             self._listener.warn(f"{process.name} is being trained by another process, and was left out")
         elif status in INTERRUPTIONS:
             self._listener.warn(f"{process.name} was interrupted; the same command continues it")
+        elif self._measure:  # its log is temporary
+            self._listener.warn(f"{some_of(process.variants)} could not be measured: {last_line(process.log)}")
         else:
             ended = f"it was ended by {signal.Signals(-status).name}; " if status < 0 else ""
             error = record_failure(self._folder, process.variants, process.log, ended)
@@ -259,8 +261,9 @@ def leave_memory() -> None:
 
 def module_of(study: Study) -> str:
     """The module whose `STUDY` it is, so that another process can find it."""
+    script = sys.modules.get("__main__")  # it has a second name where it was started by multiprocessing
     loaded = list(sys.modules.items())
-    found = [name for name, module in loaded if getattr(module, "STUDY", None) is study and name != "__main__"]
+    found = [name for name, module in loaded if getattr(module, "STUDY", None) is study and module is not script]
     if not found:
         raise ValueError(f"to be run in processes, the study {study.name} must be the STUDY of a module")
     return found[0]

@@ -124,9 +124,9 @@ class Reports(Quiet):
 
 
 def say(**what: Any) -> None:
-    """Write an object to standard output, if anybody still reads it."""
+    """Write an object to standard output, if anybody still reads it; after the end of what a library printed."""
     with contextlib.suppress(BrokenPipeError):
-        print(json.dumps(what), flush=True)
+        print(f"\n{json.dumps(what)}", flush=True)
 
 
 def main() -> NoReturn:

@@ -66,8 +66,9 @@ def relative_error(
 
     1: no better than the mean of each target; 0: perfect. NaN where no target varies: there is nothing to compare with.
     """
-    kept = jnp.where(learns, target - target[:1, :1], 0.0)  # about some target: a large mean would cost digits
+    largest = jnp.max(target, (0, 1), where=learns, initial=-jnp.inf, keepdims=True)
+    kept = jnp.where(learns, target - largest, 0.0)  # about one of them: a large mean would cost digits
     total, squares, count = jnp.sum(kept, (0, 1)), jnp.sum(kept**2, (0, 1)), jnp.sum(learns, (0, 1))
-    spread = jnp.sum(squares - total**2 / jnp.maximum(count, 1).astype(total.dtype))  # one pass over the targets
+    spread = jnp.sum(squares - total**2 / jnp.maximum(count, 1).astype(total.dtype))
     steps = math.prod(target.shape[:-1])
     return jnp.where(spread > 0, jnp.sqrt(2 * steps * loss / jnp.where(spread > 0, spread, 1.0)), jnp.nan)

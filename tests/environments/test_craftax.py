@@ -110,7 +110,7 @@ def test_on_a_gpu_no_loops_and_scatters_are_left():
     for function, arguments in ((game.step, (state, jnp.int32(0))), (game.reset, ())):
         primitives = {equation.primitive.name for equation in equations(function, *arguments, jax.random.key(0))}
         assert "threefry2x32" in primitives or "random_bits" in primitives
-        assert not primitives & {"scan", "while", "scatter", "sort"}
+        assert not [name for name in primitives if name.startswith(("scan", "while", "scatter", "sort"))]
 
 
 def equations(function, *arguments):

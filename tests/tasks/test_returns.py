@@ -99,3 +99,13 @@ def test_relative_error_is_the_error_in_units_of_the_spread_of_the_targets():
     by_mean = td_loss(jnp.broadcast_to(far.mean((0, 1)), far.shape), far, everything)
     np.testing.assert_allclose(relative_error(by_mean, far, everything), 1, rtol=1e-3)
     assert np.isnan(relative_error(jnp.float32(0.5), jnp.ones((6, 3, 4)), everything))
+
+
+def test_where_no_target_that_is_learned_varies_there_is_no_relative_error():
+    """Also where others vary, which are not learned."""
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        learns = rng.random((20, 16, 1)) < 1 / 3
+        target = np.where(learns, rng.normal(), rng.normal(size=(20, 16, 1))).astype(np.float32)
+        assert np.isnan(relative_error(jnp.float32(0.5), jnp.asarray(target), jnp.asarray(learns)))
+    assert np.isnan(relative_error(jnp.float32(0.5), jnp.ones((20, 16, 1)), jnp.zeros((20, 16, 1), bool)))
