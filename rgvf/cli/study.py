@@ -129,30 +129,23 @@ def study_options(chosen: Study, arguments: list[str]) -> _Options[Any]:
 
 
 def _plan(chosen: Study, options: _Options[Any], modules: tuple[str, ...]) -> None:
-    from rgvf.cli.terminal import StudyProgress, print_plan
+    from rgvf.cli.terminal import StudyProgress, print_counts, print_hours
     from rgvf.studies import RunsStudy
     from rgvf.studies.plan import make_plan
-    from rgvf.studies.study import choose
 
     if not isinstance(chosen, RunsStudy):
         raise CommandError(f"{chosen.name} takes minutes, so it has no plan; run it.")
-    choose(chosen, options.settings, options.variants)  # ValueError where there is no such variant, before the wait
-    print("Measuring how fast each kind of agent is …", file=sys.stderr)
-    try:
-        with StudyProgress() as progress:
-            plan = make_plan(
-                chosen,
-                options.settings,
-                options.out,
-                options.variants,
-                options.parallel,
-                progress,
-                retry_failed=options.retry_failed,
-                imports=modules,
-            )
-    except KeyboardInterrupt:
-        raise CommandError("interrupted. A plan keeps nothing.", status=130) from None
-    print_plan(plan, "" if options.variants else chosen.what(options.settings), options.machines, chosen.not_planned)
+    arguments = chosen, options.settings, options.out, options.variants, options.parallel
+    print_counts(
+        make_plan(*arguments, seconds=0, retry_failed=options.retry_failed),
+        "" if options.variants else chosen.what(options.settings),
+    )
+    print("Measuring how fast each kind of agent is; Ctrl-C ends it, with a rough answer …", file=sys.stderr)
+    with StudyProgress() as progress:
+        plan = make_plan(*arguments, progress, retry_failed=options.retry_failed, imports=modules)
+    print_hours(plan, options.machines, chosen.not_planned)
+    if plan.interrupted:
+        raise CommandError("interrupted.", status=130)
 
 
 def _merge(arguments: list[str]) -> None:

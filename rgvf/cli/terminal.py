@@ -111,15 +111,21 @@ def bar(title: str) -> Iterator[Callable[[float], None]]:
         yield lambda fraction: progress.update(task, completed=fraction)
 
 
-def print_plan(plan: StudyPlan, what: str, machines: int, not_planned: str) -> None:
-    """What a study would take, and what that leaves out."""
+def print_counts(plan: StudyPlan, what: str) -> None:
+    """What is left of a study."""
     console = make_console()
     console.print(f"\n{what}" if what else "")
     done = f"; {plan.done:,} are done" if plan.done else ""
     failed = f"; {plan.failed:,} have failed (--retry-failed)" if plan.failed else ""
     agents = f"{plan.agents:,} agent{'s' * (plan.agents != 1)}"
     console.print(f"To train: {agents}, {plan.frames:,} frames in all{done}{failed}.")
-    if not plan.kinds:
+
+
+def print_hours(plan: StudyPlan, machines: int, not_planned: str) -> None:
+    """How long it takes, and what that leaves out."""
+    console = make_console()
+    measured = sum(kind.rate > 0 for kind in plan.kinds)
+    if not plan.kinds or (plan.interrupted and not measured):
         return
     if plan.cannot:
         console.print(f"How long it takes cannot be measured here: {plan.cannot}.", markup=False)
@@ -134,9 +140,12 @@ def print_plan(plan: StudyPlan, what: str, machines: int, not_planned: str) -> N
             f"{kind.hours:,.1f}" if kind.hours >= 1 else f"{kind.hours:.2g}",
         )
         for kind in plan.kinds
+        if kind.rate or not plan.interrupted
     ]
     print_table(console, [("agent", "to train", "batches", "frames/s of a batch", "hours, one by one"), *rows])
     at_once = f"{plan.parallel} at once" if plan.parallel > 1 else "one at a time"
+    if 0 < measured < len(plan.kinds):
+        console.print(f"\n{measured} of {len(plan.kinds)} kinds were measured; the others count as the mean of these.")
     console.print(f"\nHere ({at_once}, as measured): {show_hours(plan.hours())}")
     console.print(f"On {machines} machines like this: {show_hours(plan.hours(machines))}")
     if not_planned:

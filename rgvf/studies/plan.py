@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 import tempfile
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ from rgvf.studies.failures import failed_together
 from rgvf.studies.folder import StudyFolder
 from rgvf.studies.pool import Pool, batches_to_run, leave_memory
 from rgvf.studies.runs import RunsStudy
-from rgvf.studies.study import StudyListener, choose, open_study, stored_results
+from rgvf.studies.study import StudyListener, choose, open_study, some_of, stored_results
 
 SECONDS = 5.0
 """Of each measurement, once compiled."""
@@ -50,6 +51,8 @@ class StudyPlan(NamedTuple):
     """Agents that have failed before, and will not be trained."""
     cannot: str = ""
     """Why nothing could be measured here, if so."""
+    interrupted: bool = False
+    """The measurement was."""
 
     @property
     def agents(self) -> int:
@@ -62,11 +65,16 @@ class StudyPlan(NamedTuple):
         return sum(kind.frames for kind in self.kinds)
 
     def hours(self, machines: int = 1) -> float:
-        """On so many machines like this one: no batch is shorter than it is alone. NaN where one was not measured."""
-        if not all(kind.rate for kind in self.kinds):
-            return math.nan
-        longest = max((kind.hours / kind.batches for kind in self.kinds), default=0.0)
-        return max(longest, sum(kind.hours for kind in self.kinds) / (self.parallel * machines))
+        """On so many machines like this one: no batch is shorter than it is alone.
+
+        Kinds that were not measured count as if they were as fast as the others on average; NaN where none was.
+        """
+        measured = [kind for kind in self.kinds if kind.rate]
+        if not measured:
+            return math.nan if self.kinds else 0.0
+        longest = max(kind.hours / kind.batches for kind in measured)
+        of_all = self.frames / sum(kind.frames for kind in measured)
+        return max(longest, sum(kind.hours for kind in measured) * of_all / (self.parallel * machines))
 
 
 def make_plan(
@@ -83,7 +91,7 @@ def make_plan(
 ) -> StudyPlan:
     """Count what is left to run, and measure one batch of each kind. No result is written.
 
-    A batch that was begun counts as if it were not.
+    A batch that was begun counts as if it were not. Where the listener interrupts, the plan has what was measured.
 
     Args:
         out: the folder that may have results already.
@@ -114,20 +122,27 @@ def make_plan(
         kinds = {study.kind(config, variant) for variant in members}
         by_kind.setdefault(batch if len(kinds) > 1 else kinds.pop(), []).append(members)
     largest = {kind: max(batches, key=agents) for kind, batches in by_kind.items()}
-    rates, cannot = {}, ""
+    rates: dict[str, float] = {}
+    cannot, interrupted = "", False
     if seconds and left:
         try:
             study.check_ready(config, left)
         except ValueError as error:
             cannot = str(error)
         else:
-            rates = _measure(study, config, largest, len(to_run), parallel, listener, seconds, imports)
+            measured = _measure(study, config, largest, len(to_run), parallel, listener, seconds, imports)
+            try:
+                for each in measured:
+                    rates = each | rates
+            except KeyboardInterrupt:
+                interrupted = True
     plan = [
         Kind(kind, len(batches), n := sum(map(agents, batches)), n * config.length, rates.get(kind, 0.0))
         for kind, batches in by_kind.items()
     ]
     given_up = [] if retry_failed else list(itertools.chain(*failed))
-    return StudyPlan(plan, parallel, agents([name for name in names if name in finished]), agents(given_up), cannot)
+    done = agents([name for name in names if name in finished])
+    return StudyPlan(plan, parallel, done, agents(given_up), cannot, interrupted)
 
 
 def _measure(
@@ -139,21 +154,21 @@ def _measure(
     listener: StudyListener,
     seconds: float,
     imports: Sequence[str],
-) -> dict[str, float]:
-    """Frames/s of a batch of each kind. More of them run beside the last ones, so that the machine is as full as it
-    will be with `to_run` batches in all.
+) -> Iterator[dict[str, float]]:
+    """Frames/s of a batch of each kind, some at a time. With others beside the last ones, so that the machine is as
+    full as it will be with `to_run` batches in all.
     """
     at_once = min(parallel, to_run)
     rounds = -(-len(batches) // at_once)
-    running = itertools.islice(itertools.cycle(batches), rounds * at_once)
-    kinds = {f"{i}-{kind.replace('/', '-')}": kind for i, kind in enumerate(running)}
-    with tempfile.TemporaryDirectory() as path:
-        scratch = StudyFolder(Path(path), study.name, config.identity())
-        pool = Pool(study, config, scratch, listener, parallel, imports, measure=seconds)
-        listener.begin("measuring")
-        pool.run([(name, tuple(batches[kind])) for name, kind in kinds.items()])
-    found: dict[str, float] = {}
-    for name, kind in kinds.items():
-        if name in pool.rates:
-            found.setdefault(kind, pool.rates[name])
-    return found
+    kinds = itertools.islice(itertools.cycle(batches), rounds * at_once)
+    for i in range(rounds):
+        together = {f"{j}-{kind.replace('/', '-')}": kind for j, kind in enumerate(itertools.islice(kinds, at_once))}
+        title = f"measuring {i + 1} of {rounds}"
+        began = time.monotonic()
+        listener.begin(title)
+        with tempfile.TemporaryDirectory() as path:
+            scratch = StudyFolder(Path(path), study.name, config.identity())
+            pool = Pool(study, config, scratch, listener, parallel, imports, measure=seconds)
+            pool.run([(name, tuple(batches[kind])) for name, kind in together.items()])
+        yield {kind: pool.rates[name] for name, kind in reversed(together.items()) if name in pool.rates}
+        listener.finish(f"{title} ({some_of(tuple(dict.fromkeys(together.values())))})", time.monotonic() - began)

@@ -67,6 +67,11 @@ class _Process:
             with contextlib.suppress(OSError):
                 self.popen.stdin.close()
 
+    def kill(self) -> None:
+        """End it at once."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.popen.pid, signal.SIGKILL)
+
 
 class Pool:
     """Up to `at_once` batches of a study, each in a process."""
@@ -81,6 +86,7 @@ class Pool:
         imports: Sequence[str] = (),
         measure: float = 0.0,
     ) -> None:
+        """With `measure`, batches are not run: for so many seconds it is measured how fast they are side by side."""
         self._study, self._config, self._folder, self._listener = study, config, folder, listener
         self._at_once, self._imports, self._measure = at_once, tuple(imports), measure
         self.rates: dict[str, float] = {}
@@ -95,10 +101,8 @@ class Pool:
         done = 0
         try:
             while waiting or self._running:
-                if not self._running or not self._measure:  # those that are measured start and end together
-                    n = self._at_once - len(self._running)
-                    self._running += [self._start(*batch) for batch in waiting[:n]]
-                    del waiting[:n]
+                while waiting and len(self._running) < self._at_once:
+                    self._running.append(self._start(*waiting.pop(0)))
                 self._listen()
                 if self._measure:
                     self._measure_together()
@@ -170,11 +174,11 @@ class Pool:
                 self._listener.warn(f"{process.name}: {said['warning']}")
 
     def _measure_together(self) -> None:
-        """Let processes measure once all are ready, and stop once all have measured."""
+        """Let processes measure once all are ready, and end them once all have measured."""
         running = [each for each in self._running if each.popen.poll() is None]
         if all(each.name in self.rates for each in running):
             for each in running:
-                each.let_stop()
+                each.kill()
         elif all(each.is_ready for each in running):
             for each in running:
                 each.write("measure")  # one line or several: the first one counts
@@ -184,14 +188,15 @@ class Pool:
         process.close()
         status = process.popen.returncode
         self._listen()
-        if status == 0:
+        if self._measure:
+            if process.name not in self.rates:
+                self._listener.warn(f"{some_of(process.variants)} could not be measured: {last_line(process.log)}")
+        elif status == 0:
             process.log.unlink(missing_ok=True)
         elif status == IN_USE:
             self._listener.warn(f"{process.name} is being trained by another process, and was left out")
         elif status in INTERRUPTIONS:
             self._listener.warn(f"{process.name} was interrupted; the same command continues it")
-        elif self._measure:  # its log is temporary
-            self._listener.warn(f"{some_of(process.variants)} could not be measured: {last_line(process.log)}")
         else:
             ended = f"it was ended by {signal.Signals(-status).name}; " if status < 0 else ""
             error = record_failure(self._folder, process.variants, process.log, ended)
@@ -200,6 +205,8 @@ class Pool:
     def _stop(self) -> None:
         """Let every process that is still running leave a checkpoint, and wait for it."""
         for each in self._running:
+            if self._measure:
+                each.kill()
             each.let_stop()
         for each in self._running:
             each.popen.wait()

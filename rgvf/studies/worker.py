@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from rgvf.errors import UserError
+from rgvf.loops import stacking_is_faster
 from rgvf.messages import one_line
 from rgvf.runs import InUseError
 from rgvf.settings import from_data, to_data
@@ -32,8 +33,8 @@ PATIENCE = 60.0
 """Seconds to wait for a run that another process is about to leave."""
 INTERRUPTED, IN_USE, FAILED = 130, 75, 1
 """Status of a process: stopped from outside, another process trains there, failed."""
-LONG = 10**12
-"""Frames of a run that is only measured."""
+LONG, SHORT = 10**12, 1000
+"""Frames of a run that is only measured, and on a CPU between two of its reports."""
 
 
 @dataclass(frozen=True)
@@ -168,10 +169,11 @@ def _run(job: Job, study: Study, reports: Reports) -> None:
 
 def _measure(job: Job, study: Study, start: threading.Event, stop: GracefulStop) -> None:
     """Say the frames/s of the batch: the sum over its agents."""
-    config = dataclasses.replace(job.config, frames=LONG)
+    points = job.config.points if stacking_is_faster() else LONG // SHORT
+    config = dataclasses.replace(job.config, frames=LONG, points=points)
     agents = sum(study.seeds(config, variant) for variant in job.variants)
     watch = Stopwatch(job.measure, LONG * agents, start, stop)
-    with tempfile.TemporaryDirectory() as out, contextlib.suppress(KeyboardInterrupt):
+    with tempfile.TemporaryDirectory(dir=job.out) as out, contextlib.suppress(KeyboardInterrupt):
         folder, _ = open_study(study, config, Path(out))
         study.run(config, job.variants, watch, folder)
     if not watch.rate:

@@ -8,7 +8,7 @@ import pytest
 
 import rgvf
 from rgvf.analysis import DMLAB_SCORES
-from rgvf.cli.terminal import print_plan
+from rgvf.cli.terminal import print_counts, print_hours
 from rgvf.environments import DMLAB_LEVELS, DOOM_SCENARIOS
 from rgvf.studies import find_study, run_study
 from rgvf.studies.dmlab_12 import STUDY as LAB
@@ -50,7 +50,7 @@ def test_the_plan_of_a_full_study(study, count, frames, tmp_path, capsys):
     assert find_study(study.name) is study
     plan = make_plan(study, study.full, tmp_path / "new", seconds=0)
     assert (plan.agents, plan.frames) == (count, count * frames)
-    print_plan(plan, "", 2, study.not_planned)
+    print_hours(plan, 2, study.not_planned)
     assert ("Not counted: maps" in capsys.readouterr().out) == (study is LAB)
 
 
@@ -70,7 +70,9 @@ def test_without_the_module_no_trial_is_started(tmp_path, capsys):
     with pytest.raises(ValueError, match=r"deepmind_lab, which is not installed"):
         run_study(LAB, LabConfig(seeds=1), tmp_path / "study")
     assert not list(tmp_path.rglob("failed"))
-    print_plan(make_plan(LAB, LAB.full, tmp_path / "new"), LAB.what(LAB.full), 2, LAB.not_planned)
+    plan = make_plan(LAB, LAB.full, tmp_path / "new")
+    print_counts(plan, LAB.what(LAB.full))
+    print_hours(plan, 2, LAB.not_planned)
     said = " ".join(capsys.readouterr().out.split())
     assert "To train: 420 agents, 84,000,000,000 frames in all. How long it takes cannot be measured here" in said
 

@@ -1,10 +1,12 @@
 """Batches in processes of their own: failures, stops, plans, and folders of several machines."""
 
+import itertools
 import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -190,7 +192,8 @@ def test_hours_are_frames_over_rates_over_what_runs_at_once():
     assert plan.hours() == pytest.approx((10 + 2) / 4)
     assert plan.hours(machines=2) == pytest.approx(2)  # no batch is shorter than it is alone
     assert np.isnan(StudyPlan([Kind("a", 1, 1, 1, 0.0)], 1, 0).hours())
-    assert np.isnan(StudyPlan([Kind("a", 1, 1, 3600, 1.0), Kind("b", 1, 1, 1, 0.0)], 1, 0).hours())
+    some = [Kind("a", 1, 1, 3600, 1.0), Kind("b", 1, 1, 7200, 0.0)]  # b counts as if it were as fast
+    assert StudyPlan(some, 1, 0).hours() == pytest.approx(3)
 
 
 def test_a_plan_leaves_out_what_has_failed_unless_it_is_to_be_run_again(tmp_path):
@@ -212,32 +215,55 @@ def test_a_plan_measures_how_fast_a_run_is(tmp_path):
 
 @pytest.mark.slow
 def test_what_is_measured_at_once_runs_at_the_same_time(monkeypatch, tmp_path):
-    """Three kinds, two at once: in each round nothing is measured before both are compiled, or stopped before both are
+    """Three kinds, two at once: in each round nothing is measured before both are compiled, or ended before both are
     measured.
     """
     happened = []
-    listen, let_stop = pool.Pool._listen, pool._Process.let_stop
+    listen, kill = pool.Pool._listen, pool._Process.kill
 
     def note(self):
         listen(self)
         ready, rates = sum(each.is_ready for each in self._running), len(self.rates)
         happened.append((ready, rates, len(self._running)))
 
-    def stopped(process):
-        happened.append("stop")
-        let_stop(process)
+    def killed(process):
+        happened.append("kill")
+        kill(process)
 
     monkeypatch.setattr(pool.Pool, "_listen", note)
-    monkeypatch.setattr(pool._Process, "let_stop", stopped)
+    monkeypatch.setattr(pool._Process, "kill", killed)
     names = ["Breakout.a2c", "Breakout.mhvp", "Freeway.a2c"]
     plan = make_plan(STUDY, SMALL, tmp_path / "new", names, 2, seconds=0.5)
     assert all(100 < kind.rate < 10_000_000 for kind in plan.kinds)
     assert len(plan.kinds) == 3
-    while_running = [each for each in happened if each != "stop" and each[2] == 2]
-    assert all(rates in (0, 2) or ready == 2 for ready, rates, _ in while_running)
-    first_stop = happened.index("stop")
-    assert happened[first_stop - 1][1] == 2
-    assert max(rates for _, rates, _ in while_running) == 4  # the last round is filled
+    while_running = [each for each in happened if each != "kill" and each[2] == 2]
+    assert all(rates == 0 or ready == 2 for ready, rates, _ in while_running)
+    before_kills = [each[1] for each, after in itertools.pairwise(happened) if after == "kill" != each]
+    assert before_kills[:1] + before_kills[-1:] == [2, 2]  # also in the second round, which is filled
+
+
+@pytest.mark.slow
+def test_a_plan_that_is_interrupted_has_what_was_measured_and_leaves_nothing(tmp_path, monkeypatch):
+    """After the first of two rounds; the processes of the second are killed while they compile."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    rounds = []
+
+    class Impatient(Recorder):
+        def begin(self, batch):
+            rounds.append((batch, time.monotonic()))
+
+        def progress(self, fraction):
+            if len(rounds) == 2 and time.monotonic() > rounds[1][1] + 1:
+                raise KeyboardInterrupt
+
+    began = time.monotonic()
+    plan = make_plan(STUDY, SMALL, tmp_path / "new", ["Breakout.a2c", "Freeway.a2c"], 1, Impatient(), seconds=0.5)
+    assert [title for title, _ in rounds] == ["measuring 1 of 2", "measuring 2 of 2"]
+    assert time.monotonic() < rounds[1][1] + 4 < began + 200
+    assert plan.interrupted
+    assert [kind.rate > 0 for kind in plan.kinds] == [True, False]
+    assert plan.hours() > plan.kinds[0].hours
+    assert list(tmp_path.iterdir()) == []
 
 
 def folder_with(path, config, **results):
@@ -335,7 +361,7 @@ def test_a_plan_measures_each_kind_once_and_fills_the_last_round(monkeypatch, tm
 
         def run(self, batches):
             ran.extend(batches)
-            self.rates = {name: 1000.0 + i for i, (name, _) in enumerate(batches)}
+            self.rates = {name: 1000.0 + len(ran) - len(batches) + i for i, (name, _) in enumerate(batches)}
 
     monkeypatch.setattr("rgvf.studies.plan.Pool", Measured)
     plan = make_plan(STUDY, SMALL, tmp_path / "plan", ["Breakout.*"], parallel)
