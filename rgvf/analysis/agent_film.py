@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rgvf.analysis.film import Curve, Film, check_suffix, write_film
+from rgvf.analysis.film import Curve, Film, check_file, write_film
 from rgvf.environments.registry import shows_observation
 from rgvf.environments.workers import WorkerError
 from rgvf.evaluation import Recording, Shown, choose, play_out, record, shown
@@ -47,7 +47,7 @@ def make_film(
     Raises:
         ValueError: another kind of file, or there is no such prediction.
     """
-    out = check_suffix(Path(out))
+    out = check_file(Path(out))
     check_agent(agent)
     given = shown(agent.networks, tuple(predictions))
     how = {"greedy": greedy, "sticky": sticky, "seed": seed}

@@ -9,32 +9,60 @@ from pathlib import Path
 import numpy as np
 
 from rgvf.analysis.film_page import Curve, Film, pages
+from rgvf.errors import UserError
+from rgvf.messages import os_error
 
-__all__ = ["Curve", "Film", "check_suffix", "write_film"]
+__all__ = ["Curve", "Film", "check_file", "write_film"]
 
 _COLOURS = 64  # of a GIF
 _SAMPLED = 20  # screens that its colours are chosen from
 
 
 def write_film(
-    path: Path, film: Film, frames_per_second: int = 15, report: Callable[[float], None] = lambda fraction: None
+    path: Path,
+    film: Film,
+    frames_per_second: int | None = None,
+    report: Callable[[float], None] = lambda fraction: None,
 ) -> Path:
     """Write an MP4 or a GIF, by the path's suffix.
 
     Args:
         path: where to.
         film: all that is shown.
-        frames_per_second: steps in a second.
+        frames_per_second: steps in a second; by default 15, or fewer if the film would be over in a moment.
         report: called with the fraction done.
     """
     write = _write_gif if check_suffix(path).suffix.lower() == ".gif" else _write_mp4
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.stem}.rgvf{path.suffix}")
+    partial = _partial(path)
     try:
-        write(partial, film, frames_per_second, report)
+        write(partial, film, frames_per_second or _speed(len(film.screens)), report)
         return partial.replace(path)  # a film is there as a whole, or not at all
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _speed(steps: int) -> int:
+    """Steps in a second."""
+    return min(15, max(2, steps // 6))
+
+
+def check_file(path: Path) -> Path:
+    """The path, if it can be that of a film and be written; UserError where it cannot."""
+    check_suffix(path)
+    trial = _partial(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        trial.touch()
+        trial.unlink()
+    except OSError as error:
+        raise UserError(f"cannot write the film {path}: {os_error(error)}") from None
+    return path
+
+
+def _partial(path: Path) -> Path:
+    """Where a film is written before it is complete."""
+    return path.with_name(f".{path.stem}.rgvf{path.suffix}")
 
 
 def check_suffix(path: Path) -> Path:

@@ -9,7 +9,7 @@ import difflib
 import importlib.util
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -176,14 +176,19 @@ def own_name(environment: Environment) -> str:
 
 
 def _alike(name: str) -> list[str]:
-    """What someone may mean who writes a name without its suite: gym/CartPole-v1 for CartPole-v1."""
+    """What someone may mean who leaves the suite out or misspells it: gym/CartPole-v1 for CartPole-v1."""
     by_key: dict[str, dict[str, str]] = {}
     for suite, each in SUITES.items():
         for known in each.names() if each.is_suggested else ():
             same = by_key.setdefault(_key(known), {})
             same[suite] = same[suite] if same.get(suite) == f"{suite}/{name}" else f"{suite}/{known}"  # or the newest
     near = difflib.get_close_matches(_key(name), by_key, n=1, cutoff=0.8)
-    return list(by_key[near[0]].values()) if near else []
+    if near:
+        return list(by_key[near[0]].values())
+    suite, _, rest = name.partition("/")
+    with suppress(ValueError):
+        return [canonical_name(f"{each}/{rest}") for each in difflib.get_close_matches(suite, SUITES, n=1) if rest]
+    return []
 
 
 def _key(name: str) -> str:

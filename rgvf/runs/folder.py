@@ -51,8 +51,10 @@ class RunFolder:
             if path.exists() and not _has_no_run_yet(path):
                 if (path / "config.json").exists():
                     again = config.command("train --resume", path)
-                    raise RunError(f"{path} holds a run already; {again} continues it, another --out starts anew")
-                raise RunError(f"{path} is not empty; choose another folder with --out DIR")
+                    resume = f"{again}, or rgvf.resume({str(path)!r}) in Python, continues it"
+                    raise RunError(f"{path} holds a run already; {resume}; or choose another folder")
+                is_what = "is not empty" if path.is_dir() else "is a file"
+                raise RunError(f"{path} {is_what}; choose another folder (--out DIR)")
             (path / "checkpoints").mkdir(parents=True, exist_ok=True)
             folder = cls(path, {**provenance(), "rules": RULES.get(config.env, 1)})
             folder.lock()

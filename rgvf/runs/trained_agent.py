@@ -99,7 +99,8 @@ class TrainedAgent:
         if task is None and len(self.networks) == 1:
             task = next(iter(self.networks))
         if task not in self.networks:
-            raise ValueError(f"which answers? The agent has those of {', '.join(self.networks)}, not of {task}")
+            unknown = "" if task is None else f"there is no task {task!r}; "
+            raise ValueError(f"which answers? {unknown}pass task=, one of: {', '.join(map(repr, self.networks))}")
         return self.predict(observation)["answers"][task]
 
     def act(

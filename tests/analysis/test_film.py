@@ -6,9 +6,10 @@ import pytest
 from matplotlib.colors import to_rgb
 from PIL import Image
 
-from rgvf.analysis.film import write_film
+from rgvf.analysis.film import check_file, write_film
 from rgvf.analysis.film_page import SCREEN, SIZE, Curve, Film, pages
 from rgvf.analysis.plots import COLOURS
+from rgvf.errors import UserError
 
 T = 5
 
@@ -32,6 +33,23 @@ def test_a_film_is_h264_with_a_frame_for_each_step(tmp_path, film):
         assert stream.codec_context.pix_fmt == "yuv420p"
         assert (stream.width, stream.height) == SIZE
         assert len(list(found.decode(video=0))) == T
+        assert stream.average_rate == 2  # slow: else it would be over in a moment
+
+
+@pytest.mark.parametrize(("steps", "speed"), [(1, 2), (12, 2), (60, 10), (90, 15), (6000, 15)])
+def test_short_films_are_slow(monkeypatch, tmp_path, film, steps, speed):
+    speeds = []
+    monkeypatch.setattr("rgvf.analysis.film._write_mp4", lambda path, film, speed, report: speeds.append(speed))
+    with pytest.raises(FileNotFoundError):  # nothing was written
+        write_film(tmp_path / "film.mp4", film._replace(screens=film.screens[:1] * steps))
+    assert speeds == [speed]
+
+
+def test_a_film_that_cannot_be_written_is_named_before_anything_is_played(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(UserError, match=r"cannot write the film .*file/film.mp4: "):
+        check_file(tmp_path / "file" / "film.mp4")
+    assert list(check_file(tmp_path / "new" / "film.mp4").parent.iterdir()) == []
 
 
 def test_or_a_gif(tmp_path, film):

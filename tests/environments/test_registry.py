@@ -30,6 +30,8 @@ def test_names_of_environments():
         ("PongNoFrameskip-v4", "atari/Pong"),
         ("MinAtar/SpaceInvaders-v1", "atari/SpaceInvaders or minatar/SpaceInvaders"),
         ("Brekout", "atari/Breakout or minatar/Breakout"),
+        ("mintar/breakout", "minatar/Breakout"),
+        ("dom/my_way_home", "doom/my_way_home"),
     ],
 )
 def test_a_name_without_its_suite(name, meant):

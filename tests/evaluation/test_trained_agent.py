@@ -45,7 +45,7 @@ def test_wrong_use_is_explained(breakout):
         agent.act(observation.astype(np.int64))
     with pytest.raises(ValueError, match=r"must end in axes of \(84, 84, 4\), not \(84, 84\)"):
         agent.act(observation[..., 0])
-    with pytest.raises(ValueError, match="which answers. The agent has those of rgvf, mhvp, not of None"):
+    with pytest.raises(ValueError, match="which answers. pass task=, one of: 'rgvf', 'mhvp'"):
         agent.answer(observation)
     with pytest.raises(RunError, match="has seed 0 only, not 5"):
         load(breakout, seed=5)

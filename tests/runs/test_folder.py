@@ -221,13 +221,15 @@ def test_what_cannot_be_made_shows_before_anything_is_written(tmp_path):
 
 
 def test_a_new_run_never_overwrites_anything(minatar, tmp_path):
-    with pytest.raises(RunError, match="already; rgvf train --resume .* continues it, another --out starts anew"):
+    with pytest.raises(RunError, match=r"already; rgvf train --resume .*, or rgvf.resume\(.*\) in Python, continues"):
         train(MINATAR, minatar, progress=False)
     for name in ("thesis.txt", "questions.json"):  # the second may be the user's, where no run has been
         (tmp_path / name).mkdir()
         (tmp_path / name / name).write_text("precious")
         with pytest.raises(RunError, match="is not empty"):
             train(CARTPOLE, tmp_path / name, progress=False)
+    with pytest.raises(RunError, match=r"thesis.txt is a file"):
+        train(CARTPOLE, tmp_path / "thesis.txt" / "thesis.txt", progress=False)
     too_large = RunConfig("gym/CartPole-v1", AgentConfig(RandomQuestions(repeat=99)))
     with pytest.raises(ValueError, match="repeat 99"):
         train(too_large, tmp_path / "new", progress=False)
