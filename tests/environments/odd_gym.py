@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from typing import Any
@@ -58,6 +59,50 @@ class Exits(_Odd):
         if self.time == 2:
             os._exit(3)
         return super().step(action)
+
+
+class Leaves(_Odd):
+    """The whole process ends, as if all were well, and leaves an engine behind."""
+
+    def step(self, action):
+        if self.time == 2:
+            subprocess.Popen(["sleep", "777"])
+            os._exit(0)
+        return super().step(action)
+
+
+class Forks(_Odd):
+    """Its process forks at the third step, and is killed; the fork has all its connections."""
+
+    def step(self, action):
+        if self.time == 2 and os.fork() == 0:
+            time.sleep(60)
+        if self.time == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().step(action)
+
+
+class Unprintable(_Odd):
+    """An error about a file whose name is no UTF-8."""
+
+    def step(self, action):
+        raise FileNotFoundError("the level \udc80 is not there")
+
+
+class LosesPipe(_Odd):
+    """It closes what it has not opened: the descriptor through which a worker replies to steps."""
+
+    def step(self, action):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), int(sys.argv[3]))
+        return super().step(action)
+
+
+class SlowStart(_Odd):
+    """In a worker process, reset takes a second."""
+
+    def reset(self, *, seed=None, options=None):
+        time.sleep(0.0 if "jax" in sys.modules else 1.0)
+        return super().reset(seed=seed)
 
 
 class Hangs(_Odd):
@@ -183,6 +228,7 @@ def made_by_a_function(render_mode=None):
 
 makers: dict[str, Any] = {"Odd": _Odd, "Function": made_by_a_function}
 kinds: list[Any] = [Fails, Exits, Imports, Forgetful, Continuous, Nested, Words, Broken, Drawn, Hangs, HangsAtStart]
+kinds += [Leaves, Forks, Unprintable, LosesPipe, SlowStart]
 kinds += [NoStart, Quits, Strange, KilledWhenMade, QuitsInWorkers, NoSpaces, Immeasurable]
 for kind in kinds:
     makers[kind.__name__] = kind

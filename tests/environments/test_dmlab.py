@@ -218,7 +218,7 @@ def test_an_engine_is_closed_and_leaves_nothing_behind(lab, monkeypatch, tmp_pat
     assert not list(files.iterdir())
     monkeypatch.setenv("STANDIN_COMPILE_SECONDS", "30")
     with Workers(MAZE, [0]) as workers:  # it is killed while it compiles a map
-        workers._send(0, RESET)
+        workers._connections.send(RESET, [0])
         until = time.monotonic() + 20
         while not list(files.glob("*/*/dmlab_temp_folder_*")) and time.monotonic() < until:
             time.sleep(0.05)
@@ -302,7 +302,7 @@ def test_a_process_that_dies_is_named(lab, monkeypatch):
 
 def test_slow_resets_are_no_reason_to_give_up_when_a_run_is_stopped(lab, monkeypatch):
     assert SUITES["dmlab"].worker.reset_seconds > 22
-    monkeypatch.setattr("rgvf.environments.workers.pool.seconds_since_stop", lambda: 3600.0)
+    monkeypatch.setattr("rgvf.environments.workers.connections.seconds_since_stop", lambda: 3600.0)
     monkeypatch.setenv("STANDIN_COMPILE_SECONDS", "3")
     with Workers(MAZE, [0]) as workers:
         assert workers.reset().first.all()

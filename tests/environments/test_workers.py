@@ -33,7 +33,7 @@ def wait_until_gone(pids, seconds=5.0):
 
 
 def pids_of(workers):
-    return [process.pid for _, process in workers._processes]
+    return [process.pid for _, process in workers._connections.processes]
 
 
 def play_alone(name, seeds, actions, **options):
@@ -272,7 +272,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored in wha
 from rgvf.environments.workers import Workers
 workers = Workers("gym/CartPole-v1", range(4), processes=2)
 workers.reset()
-print(*[process.pid for _, process in workers._processes], flush=True)
+print(*[process.pid for _, process in workers._connections.processes], flush=True)
 while True:
     workers.send(np.zeros(4, int))
     workers.receive()

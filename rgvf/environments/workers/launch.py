@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -30,7 +32,9 @@ def check_processes(name: str, games: int, processes: int | None) -> None:
         raise ValueError(f"each game of {name} needs a process of its own: {games}, not {processes}")
 
 
-def launch(memory: int, stepped: int, files: str, is_loud: bool) -> tuple[Connection, subprocess.Popen[bytes]]:
+def launch(
+    memory: int, stepped: int, files: str, is_loud: bool, patience: float
+) -> tuple[Connection, subprocess.Popen[bytes]]:
     """A new interpreter, in its own process group so that Ctrl-C does not reach it.
 
     Args:
@@ -38,8 +42,10 @@ def launch(memory: int, stepped: int, files: str, is_loud: bool) -> tuple[Connec
         stepped: descriptor of the pipe for replies to steps.
         files: folder for the temporary files of all workers and of their engines; each has a folder in it.
         is_loud: nobody reads what it prints.
+        patience: seconds after which a message that it does not read is given up, with a BlockingIOError.
     """
     ours, theirs = socket.socketpair()
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", math.ceil(patience), 0))
     with theirs:
         process = subprocess.Popen(
             [sys.executable, "-P", "-c", _COMMAND, str(theirs.fileno()), str(memory), str(stepped), *sys.path],

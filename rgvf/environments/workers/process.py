@@ -86,7 +86,7 @@ class _Worker:
         except BaseException as error:  # whatever a game raises, SystemExit included
             self.failed = True
             where = f" (game {self.playing})" if self.playing >= 0 else ""
-            return FAILED + f"{one_line(error)}{where}".encode()
+            return FAILED + f"{one_line(error)}{where}".encode(errors="backslashreplace")
 
     def _handle(self, command: bytes, data: bytes) -> bytes | None:
         if command == STEP:
@@ -194,9 +194,9 @@ def _remove_files(of_all: bool = False) -> None:
 
 def main() -> None:
     """The entry point of a worker process."""
-    # Ctrl-C and SIGTERM are for the learner to handle: it may want to save first.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    # Signals to stop are for the learner to handle: it may want to save first.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     connection, memory, stepped = map(int, sys.argv[1:4])
     for descriptor in (connection, memory, stepped):  # an engine would keep it open when this process is killed
