@@ -10,7 +10,6 @@ import numpy as np
 
 from rgvf.analysis.film_page import Curve, Film, pages
 from rgvf.errors import UserError
-from rgvf.messages import os_error
 
 __all__ = ["Curve", "Film", "check_file", "write_film"]
 
@@ -38,6 +37,8 @@ def write_film(
     try:
         write(partial, film, frames_per_second or _speed(len(film.screens)), report)
         return partial.replace(path)  # a film is there as a whole, or not at all
+    except OSError as error:
+        raise _cannot_write(path, error) from None
     finally:
         partial.unlink(missing_ok=True)
 
@@ -51,13 +52,19 @@ def check_file(path: Path) -> Path:
     """The path, if it can be that of a film and be written; UserError where it cannot."""
     check_suffix(path)
     trial = _partial(path)
+    if path.is_dir():
+        raise UserError(f"cannot write the film {path}: it is a folder")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         trial.touch()
         trial.unlink()
     except OSError as error:
-        raise UserError(f"cannot write the film {path}: {os_error(error)}") from None
+        raise _cannot_write(path, error) from None
     return path
+
+
+def _cannot_write(path: Path, error: OSError) -> UserError:
+    return UserError(f"cannot write the film {path}: {error.strerror or error}")
 
 
 def _partial(path: Path) -> Path:

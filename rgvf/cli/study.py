@@ -136,10 +136,10 @@ def _plan(chosen: Study, options: _Options[Any], modules: tuple[str, ...]) -> No
     if not isinstance(chosen, RunsStudy):
         raise CommandError(f"{chosen.name} takes minutes, so it has no plan; run it.")
     arguments = chosen, options.settings, options.out, options.variants, options.parallel
-    print_counts(
-        make_plan(*arguments, seconds=0, retry_failed=options.retry_failed),
-        "" if options.variants else chosen.what(options.settings),
-    )
+    counted = make_plan(*arguments, seconds=0, retry_failed=options.retry_failed)
+    print_counts(counted, "" if options.variants else chosen.what(options.settings))
+    if not counted.kinds:
+        return
     print("Measuring how fast each kind of agent is; Ctrl-C ends it, with a rough answer …", file=sys.stderr)
     with StudyProgress() as progress:
         plan = make_plan(*arguments, progress, retry_failed=options.retry_failed, imports=modules)

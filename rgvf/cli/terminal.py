@@ -137,7 +137,7 @@ def print_hours(plan: StudyPlan, machines: int, not_planned: str) -> None:
             f"{kind.agents:,}",
             f"{kind.batches:,}",
             f"{kind.rate:,.0f}" if kind.rate else "?",
-            f"{kind.hours:,.1f}" if kind.hours >= 1 else f"{kind.hours:.2g}",
+            f"{kind.hours:,.1f}" if kind.hours >= 1 else f"{kind.hours:.2g}" if kind.rate else "?",
         )
         for kind in plan.kinds
         if kind.rate or not plan.interrupted
@@ -157,7 +157,7 @@ def show_hours(hours: float) -> str:
     if math.isnan(hours):
         return "unknown: the measurement failed"
     if hours < 1:
-        return f"{hours * 60:,.1f} minutes"
+        return f"{hours * 60:,.1f} minutes" if hours * 60 >= 1 else "less than a minute"
     if hours < 48:
         return f"{hours:,.1f} hours"
     days = hours / 24

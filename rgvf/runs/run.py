@@ -129,7 +129,7 @@ class Run:
     def _diverged(self, what: str) -> RunError:
         kept = self.folder.checkpoints()
         last = f"; the last good checkpoint is {kept[0]}" if kept else ""
-        how = "Try a smaller learning rate, or look for rewards that are not finite"
+        how = "Try a smaller learning rate, or look for observations or rewards that are not finite"
         return RunError(f"training diverged by frame {self.frames:,}: {what}. {how}{last}")
 
     def restore(self) -> None:

@@ -10,14 +10,12 @@ from pathlib import Path
 from rgvf.studies.folder import StudyFolder
 
 
-def record_failure(folder: StudyFolder, variants: Sequence[str], log: Path, why: str = "") -> str:
-    """Record that a process failed with these variants. The error: what is known, and the last line of the log."""
-    error = why + last_line(log)
+def record_failure(folder: StudyFolder, variants: Sequence[str], log: Path, error: str) -> None:
+    """Record that a process failed with these variants."""
     for variant in variants:
         failure = {"variant": variant, "error": error, "log": str(log.relative_to(folder.path))}
         failure_file(folder, variant).parent.mkdir(exist_ok=True)
         folder.write_json(f"failed/{variant}.json", failure, indent=1)
-    return error
 
 
 def failed_variants(folder: StudyFolder, variants: Sequence[str]) -> list[str]:
@@ -43,6 +41,6 @@ def failure_file(folder: StudyFolder, variant: str) -> Path:
 
 
 def last_line(log: Path) -> str:
-    """The last line of a log that says something."""
+    """The last line of a log that says something, if any."""
     lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines()]
-    return next((line for line in reversed(lines) if line), "it said nothing")
+    return next((line for line in reversed(lines) if line), "")

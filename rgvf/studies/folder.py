@@ -35,7 +35,7 @@ class StudyFolder:
         self.path = path
         wanted = json.loads(json.dumps({"study": study, "settings": dict(settings)}))
         try:
-            found = self._settings_found()
+            found = self.check(path)
             if found is not None:
                 found["settings"] = {**json.loads(json.dumps(dict(defaults or {}))), **found["settings"]}
                 _check_same(path, found, wanted)
@@ -46,20 +46,25 @@ class StudyFolder:
         except OSError as error:
             raise FolderError(f"cannot write to the folder {path}: {os_error(error)}") from None
 
-    def _settings_found(self) -> dict[str, Any] | None:
-        """The settings of the study in the folder; None where the folder is new or empty."""
-        if not self.path.exists() or (self.path.is_dir() and all(map(_is_left_over, self.path.iterdir()))):
+    @staticmethod
+    def check(path: Path) -> dict[str, Any] | None:
+        """The settings of the study in a folder; None where it is new or empty.
+
+        Raises:
+            FolderError: it is no folder, or holds something else.
+        """
+        if not path.exists() or (path.is_dir() and all(map(_is_left_over, path.iterdir()))):
             return None
-        if not self.path.is_dir():
-            raise FolderError(f"{self.path} is a file; choose a folder with --out")
+        if not path.is_dir():
+            raise FolderError(f"{path} is a file; choose a folder with --out")
         try:
-            found = json.loads((self.path / "config.json").read_text(encoding="utf-8"))
+            found = json.loads((path / "config.json").read_text(encoding="utf-8"))
         except FileNotFoundError:
             found = None
         except (ValueError, RecursionError):
-            raise FolderError(f"{self.path / 'config.json'} is damaged: it is no JSON") from None
+            raise FolderError(f"{path / 'config.json'} is damaged: it is no JSON") from None
         if not isinstance(found, dict) or not isinstance(found.get("settings"), dict) or "study" not in found:
-            raise FolderError(f"{self.path} holds files that are not a study's; choose another folder with --out")
+            raise FolderError(f"{path} holds files that are not a study's; choose another folder with --out")
         return found
 
     def result(self, variant: str) -> dict[str, Any] | None:

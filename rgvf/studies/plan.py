@@ -105,6 +105,7 @@ def make_plan(
     parallel = study.default_parallel(config) if parallel is None else parallel
     retry_failed = retry_failed or not parallel  # in one process, what has failed is run again
     parallel = max(1, parallel)
+    StudyFolder.check(out)
     finished: set[str] = set()
     failed: list[list[str]] = []
     if (out / "config.json").exists():
@@ -142,7 +143,7 @@ def make_plan(
     ]
     given_up = [] if retry_failed else list(itertools.chain(*failed))
     done = agents([name for name in names if name in finished])
-    return StudyPlan(plan, parallel, done, agents(given_up), cannot, interrupted)
+    return StudyPlan(plan, max(1, min(parallel, len(to_run))), done, agents(given_up), cannot, interrupted)
 
 
 def _measure(

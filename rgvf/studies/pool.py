@@ -190,7 +190,7 @@ class Pool:
         self._listen()
         if self._measure:
             if process.name not in self.rates:
-                self._listener.warn(f"{some_of(process.variants)} could not be measured: {last_line(process.log)}")
+                self._listener.warn(f"{some_of(process.variants)} could not be measured: {why_ended(process)}")
         elif status == 0:
             process.log.unlink(missing_ok=True)
         elif status == IN_USE:
@@ -198,8 +198,8 @@ class Pool:
         elif status in INTERRUPTIONS:
             self._listener.warn(f"{process.name} was interrupted; the same command continues it")
         else:
-            ended = f"it was ended by {signal.Signals(-status).name}; " if status < 0 else ""
-            error = record_failure(self._folder, process.variants, process.log, ended)
+            error = why_ended(process)
+            record_failure(self._folder, process.variants, process.log, error)
             self._listener.warn(f"{process.name} failed: {error} (log: {process.log})")
 
     def _stop(self) -> None:
@@ -211,6 +211,13 @@ class Pool:
         for each in self._running:
             each.popen.wait()
             each.close()
+
+
+def why_ended(process: _Process) -> str:
+    """The signal, if one ended it, and the last line of its log."""
+    status = process.popen.returncode
+    signal_name = f"it was ended by {signal.Signals(-status).name}" if status < 0 else ""
+    return "; ".join(filter(None, [signal_name, last_line(process.log)])) or "it said nothing"
 
 
 def run_in_processes(

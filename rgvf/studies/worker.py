@@ -11,12 +11,16 @@ import contextlib
 import dataclasses
 import io
 import json
+import os
+import shutil
+import signal
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
@@ -136,7 +140,8 @@ def main() -> NoReturn:
     job, study = Job.from_json(orders.readline())
     start = threading.Event()
     with GracefulStop(lambda message: None) as stop:
-        threading.Thread(target=_watch_input, args=(orders, start, stop), daemon=True).start()
+        stop_now = partial(_vanish, job.out) if job.measure else stop.request
+        threading.Thread(target=_watch_input, args=(orders, start, stop_now), daemon=True).start()
         try:
             if job.measure:
                 _measure(job, study, start, stop)
@@ -180,9 +185,15 @@ def _measure(job: Job, study: Study, start: threading.Event, stop: GracefulStop)
         stop.check()
 
 
-def _watch_input(orders: io.FileIO, start: threading.Event, stop: GracefulStop) -> None:
+def _watch_input(orders: io.FileIO, start: threading.Event, stop: Callable[[], None]) -> None:
     """A line: measure from now on. When standard input ends, it is to stop, or the process that started it is gone."""
     if orders.readline():
         start.set()
     orders.read()
-    stop.request()
+    stop()
+
+
+def _vanish(folder: str) -> None:
+    """A plan is gone: nobody else removes its folder."""
+    shutil.rmtree(folder, ignore_errors=True)
+    os.killpg(os.getpid(), signal.SIGKILL)

@@ -40,7 +40,7 @@ def test_a_film_is_h264_with_a_frame_for_each_step(tmp_path, film):
 def test_short_films_are_slow(monkeypatch, tmp_path, film, steps, speed):
     speeds = []
     monkeypatch.setattr("rgvf.analysis.film._write_mp4", lambda path, film, speed, report: speeds.append(speed))
-    with pytest.raises(FileNotFoundError):  # nothing was written
+    with pytest.raises(UserError, match=r"cannot write the film .*: No such file"):  # nothing was written
         write_film(tmp_path / "film.mp4", film._replace(screens=film.screens[:1] * steps))
     assert speeds == [speed]
 
@@ -49,6 +49,9 @@ def test_a_film_that_cannot_be_written_is_named_before_anything_is_played(tmp_pa
     (tmp_path / "file").touch()
     with pytest.raises(UserError, match=r"cannot write the film .*file/film.mp4: "):
         check_file(tmp_path / "file" / "film.mp4")
+    (tmp_path / "folder.mp4").mkdir()
+    with pytest.raises(UserError, match=r"cannot write the film .*folder.mp4: it is a folder"):
+        check_file(tmp_path / "folder.mp4")
     assert list(check_file(tmp_path / "new" / "film.mp4").parent.iterdir()) == []
 
 

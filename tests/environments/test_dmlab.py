@@ -307,7 +307,7 @@ def test_slow_resets_are_no_reason_to_give_up_when_a_run_is_stopped(lab, monkeyp
     with Workers(MAZE, [0]) as workers:
         assert workers.reset().first.all()
     with Workers(MAZE, [1]) as workers:
-        monkeypatch.setattr(workers, "_reset_seconds", 1.0)
+        monkeypatch.setattr(workers._connections, "_reset_seconds", 1.0)
         with pytest.raises(WorkerError, match="a worker process hangs"):
             workers.reset()
 

@@ -266,6 +266,33 @@ def test_a_plan_that_is_interrupted_has_what_was_measured_and_leaves_nothing(tmp
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
+def test_a_plan_that_is_killed_leaves_nothing(tmp_path):
+    """Its process cannot clean up; those that it measures do."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    command = [sys.executable, "-m", "rgvf.cli", "study", "minatar", "--plan", "--parallel", "2"]
+    command += ["--variants", "Breakout.a2c", "--variants", "Freeway.a2c", "--out", str(tmp_path / "new")]
+    plan = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(scratch)}, stdout=subprocess.DEVNULL)
+    until = time.monotonic() + 60
+    while len(list(scratch.glob("*/tmp*"))) != 2 and time.monotonic() < until:  # both have begun
+        time.sleep(0.1)
+    assert len(list(scratch.glob("*/tmp*"))) == 2
+    plan.kill()
+    plan.wait()
+    until = time.monotonic() + 10
+    while list(scratch.iterdir()) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert list(scratch.iterdir()) == []
+
+
+def test_a_plan_refuses_the_folders_that_a_study_refuses(tmp_path):
+    (tmp_path / "file").touch()
+    for out, why in ((tmp_path, "holds files that are not a study's"), (tmp_path / "file", "is a file")):
+        with pytest.raises(FolderError, match=why):
+            make_plan(STUDY, SMALL, out, ["Breakout.a2c"], seconds=0)
+
+
 def folder_with(path, config, **results):
     folder = StudyFolder(path, STUDY.name, to_data(config))
     for name, value in results.items():
