@@ -1,5 +1,6 @@
 """Workers whose games, processes or users do what they should not."""
 
+import gc
 import signal
 import subprocess
 import sys
@@ -130,3 +131,19 @@ os.kill(os.getpid(), signal.SIGKILL)
         time.sleep(0.1)
     assert len(pids) == 2
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+
+
+def test_no_descriptor_is_left_behind():
+    def used():
+        gc.collect()
+        return len(list(Path("/proc/self/fd").iterdir()))
+
+    def once():
+        with Workers(CARTPOLE, range(2), processes=2) as workers:
+            workers.reset()
+
+    once()
+    before = used()
+    for _ in range(3):
+        once()
+    assert used() == before

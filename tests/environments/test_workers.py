@@ -393,19 +393,3 @@ def test_a_learner_that_was_busy_reads_all_replies_at_once(monkeypatch):
                 workers.receive(group)
         assert sum(lengths) == 20 * 2 * 6  # each of six workers, for each group
         assert len(lengths) < 40  # not one by one
-
-
-def test_no_descriptor_is_left_behind():
-    def used():
-        gc.collect()
-        return len(list(Path("/proc/self/fd").iterdir()))
-
-    def once():
-        with Workers(CARTPOLE, range(2), processes=2) as workers:
-            workers.reset()
-
-    once()
-    before = used()
-    for _ in range(3):
-        once()
-    assert used() == before

@@ -1,0 +1,179 @@
+"""What a study would take: counted, and measured."""
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from rgvf.signals import GracefulStop
+from rgvf.studies import FolderError, pool
+from rgvf.studies.curves import Curves
+from rgvf.studies.failures import failure_file
+from rgvf.studies.folder import StudyFolder
+from rgvf.studies.minatar import STUDY, MinAtarConfig
+from rgvf.studies.plan import Kind, StudyPlan, make_plan
+from rgvf.studies.worker import Stopwatch
+from tests.studies.test_pool import SMALL, Recorder
+
+
+def test_a_stopwatch_measures_from_when_all_are_ready(monkeypatch, capsys):
+    now, start = [100.0], threading.Event()
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    watch = Stopwatch(seconds=5, frames=1_000_000, start=start, stop=GracefulStop())
+    for at, fraction in ((160.0, 0.02), (220.0, 0.08)):  # a minute to compile, and one in which others do
+        now[0] = at
+        watch.progress(fraction)
+        assert capsys.readouterr().out.split("\n") == (["", '{"ready": true}', ""] if at == 160.0 else [""])
+    start.set()
+    for at, fraction in ((260.0, 0.1), (264.0, 0.14), (265.0, 0.15), (280.0, 0.9)):
+        now[0] = at
+        watch.progress(fraction)
+    assert watch.rate == pytest.approx(0.05 * 1_000_000 / 5)
+    assert json.loads(capsys.readouterr().out) == {"rate": watch.rate}
+
+
+def test_a_plan_counts_what_is_left(tmp_path):
+    config = MinAtarConfig(seeds=2, frames=1000)
+    names = ["Breakout.*", "Freeway.a2c"]
+    plan = make_plan(STUDY, config, tmp_path / "new", names, 3, seconds=0)
+    assert not (tmp_path / "new").exists()
+    assert (plan.agents, plan.frames, plan.done, plan.parallel) == (26, 26_000, 0, 3)
+    folder = StudyFolder(tmp_path / "begun", STUDY.name, config.identity())
+    result = Curves([1000], np.ones((2, 1))).to_data()
+    folder.save_result("Breakout.a2c", {"identity": STUDY.identity(config, "Breakout.a2c"), **result})
+    plan = make_plan(STUDY, config, folder.path, names, 3, seconds=0)
+    assert (plan.agents, plan.frames, plan.done) == (24, 24_000, 2)
+    assert {kind.name for kind in plan.kinds} >= {"minatar/Breakout rgvf-stop-gradient", "minatar/Freeway a2c"}
+
+
+def test_hours_are_frames_over_rates_over_what_runs_at_once():
+    plan = StudyPlan([Kind("a", 10, 50, 36_000_000, 1000.0), Kind("b", 1, 5, 3_600_000, 500.0)], parallel=4, done=0)
+    assert plan.hours() == pytest.approx((10 + 2) / 4)
+    assert plan.hours(machines=2) == pytest.approx(2)  # no batch is shorter than it is alone
+    assert np.isnan(StudyPlan([Kind("a", 1, 1, 1, 0.0)], 1, 0).hours())
+    some = [Kind("a", 1, 1, 3600, 1.0), Kind("b", 1, 1, 7200, 0.0)]  # b counts as if it were as fast
+    assert StudyPlan(some, 1, 0).hours() == pytest.approx(3)
+
+
+def test_a_plan_leaves_out_what_has_failed_unless_it_is_to_be_run_again(tmp_path):
+    config = MinAtarConfig(seeds=2, frames=1000)
+    folder = StudyFolder(tmp_path, STUDY.name, config.identity())
+    folder.write_json("config.json", {"study": STUDY.name, "settings": config.identity()})
+    failure_file(folder, "Freeway.a2c").parent.mkdir()
+    failure_file(folder, "Freeway.a2c").write_text("{}")
+    plans = [make_plan(STUDY, config, tmp_path, ["*.a2c"], 1, seconds=0, retry_failed=again) for again in (False, True)]
+    assert [(plan.agents, plan.failed) for plan in plans] == [(8, 2), (10, 0)]
+
+
+@pytest.mark.slow
+def test_a_plan_measures_how_fast_a_run_is(tmp_path):
+    plan = make_plan(STUDY, SMALL, tmp_path / "new", ["Breakout.a2c"], 1, seconds=0.5)
+    assert 100 < plan.kinds[0].rate < 10_000_000
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.slow
+def test_what_is_measured_at_once_runs_at_the_same_time(monkeypatch, tmp_path):
+    """Three kinds, two at once: in each round nothing is measured before both are compiled, or ended before both are
+    measured.
+    """
+    happened = []
+    listen, kill = pool.Pool._listen, pool._Process.kill
+
+    def note(self):
+        listen(self)
+        ready, rates = sum(each.is_ready for each in self._running), len(self.rates)
+        happened.append((ready, rates, len(self._running)))
+
+    def killed(process):
+        happened.append("kill")
+        kill(process)
+
+    monkeypatch.setattr(pool.Pool, "_listen", note)
+    monkeypatch.setattr(pool._Process, "kill", killed)
+    names = ["Breakout.a2c", "Breakout.mhvp", "Freeway.a2c"]
+    plan = make_plan(STUDY, SMALL, tmp_path / "new", names, 2, seconds=0.5)
+    assert all(100 < kind.rate < 10_000_000 for kind in plan.kinds)
+    assert len(plan.kinds) == 3
+    while_running = [each for each in happened if each != "kill" and each[2] == 2]
+    assert all(rates == 0 or ready == 2 for ready, rates, _ in while_running)
+    before_kills = [each[1] for each, after in itertools.pairwise(happened) if after == "kill" != each]
+    assert before_kills[:1] + before_kills[-1:] == [2, 2]  # also in the second round, which is filled
+
+
+@pytest.mark.slow
+def test_a_plan_that_is_interrupted_has_what_was_measured_and_leaves_nothing(tmp_path, monkeypatch):
+    """After the first of two rounds; the processes of the second are killed while they compile."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    rounds = []
+
+    class Impatient(Recorder):
+        def begin(self, batch):
+            rounds.append((batch, time.monotonic()))
+
+        def progress(self, fraction):
+            if len(rounds) == 2 and time.monotonic() > rounds[1][1] + 1:
+                raise KeyboardInterrupt
+
+    began = time.monotonic()
+    plan = make_plan(STUDY, SMALL, tmp_path / "new", ["Breakout.a2c", "Freeway.a2c"], 1, Impatient(), seconds=0.5)
+    assert [title for title, _ in rounds] == ["measuring 1 of 2", "measuring 2 of 2"]
+    assert time.monotonic() < rounds[1][1] + 4 < began + 200
+    assert plan.interrupted
+    assert [kind.rate > 0 for kind in plan.kinds] == [True, False]
+    assert plan.hours() > plan.kinds[0].hours
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_plan_that_is_killed_leaves_nothing(tmp_path):
+    """Its process cannot clean up; those that it measures do."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    command = [sys.executable, "-m", "rgvf.cli", "study", "minatar", "--plan", "--parallel", "2"]
+    command += ["--variants", "Breakout.a2c", "--variants", "Freeway.a2c", "--out", str(tmp_path / "new")]
+    plan = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(scratch)}, stdout=subprocess.DEVNULL)
+    until = time.monotonic() + 60
+    while len(list(scratch.glob("*/tmp*"))) != 2 and time.monotonic() < until:  # both have begun
+        time.sleep(0.1)
+    assert len(list(scratch.glob("*/tmp*"))) == 2
+    plan.kill()
+    plan.wait()
+    until = time.monotonic() + 10
+    while list(scratch.iterdir()) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert list(scratch.iterdir()) == []
+
+
+def test_a_plan_refuses_the_folders_that_a_study_refuses(tmp_path):
+    (tmp_path / "file").touch()
+    for out, why in ((tmp_path, "holds files that are not a study's"), (tmp_path / "file", "is a file")):
+        with pytest.raises(FolderError, match=why):
+            make_plan(STUDY, SMALL, out, ["Breakout.a2c"], seconds=0)
+
+
+@pytest.mark.parametrize("parallel", [1, 2, 3, 4, 9, 16])
+def test_a_plan_measures_each_kind_once_and_fills_the_last_round(monkeypatch, tmp_path, parallel):
+    ran = []
+
+    class Measured:
+        def __init__(self, study, config, folder, listener, at_once, imports, measure):
+            self.rates, self.at_once = {}, at_once
+
+        def run(self, batches):
+            ran.extend(batches)
+            self.rates = {name: 1000.0 + len(ran) - len(batches) + i for i, (name, _) in enumerate(batches)}
+
+    monkeypatch.setattr("rgvf.studies.plan.Pool", Measured)
+    plan = make_plan(STUDY, SMALL, tmp_path / "plan", ["Breakout.*"], parallel)
+    at_once = min(parallel, 12)  # no more than the study would run
+    assert len(ran) % at_once == 0
+    assert len(ran) - len(plan.kinds) < at_once
+    assert [kind.rate for kind in plan.kinds] == [1000.0 + i for i in range(12)]
