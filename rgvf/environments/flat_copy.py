@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import itertools
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any, NamedTuple, cast
@@ -12,12 +13,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
-from jaxtyping import Array, Key, Shaped
+from jaxtyping import Array, Float, Int, Key, Shaped
 
 from rgvf.environments.libraries import ModuleProxy, private_copy
 
 MAX_UNROLLED = 10
 """Longer loops stay loops, and longer sums sums."""
+BRANCHES = 16
+"""A choice among the cube of this (Craftax has so many cells) goes through sums of so many numbers each."""
 
 
 def flat_copy(module: str) -> Any:
@@ -137,13 +140,35 @@ def _fori_loop(lower: Any, upper: Any, body: Callable[[Any, Any], Any], state: A
 def _choice(
     key: Key[Array, ""], a: Any, shape: Sequence[int] = (), replace: bool = True, p: Any = None
 ) -> Shaped[Array, "..."]:
-    """jax.random.choice: the same number, without a search by halves."""
+    """jax.random.choice: the same number up to rounding, without a search by halves."""
     if p is None or not replace:
         return jax.random.choice(key, a, shape, replace, p)
+    left = 1 - jax.random.uniform(key, shape, p.dtype)
+    if len(p) == BRANCHES**3:
+        return jnp.asarray(a)[_place_in_tree(p, left)]
     total = jnp.cumsum(p) if len(p) > 2 else jnp.stack([p[0], p[0] + p[1]])  # 2: which of two directions
-    drawn = total[-1] * (1 - jax.random.uniform(key, shape, total.dtype))
+    drawn = total[-1] * left
     places = sum(total[i] < drawn for i in range(2)) if len(p) == 2 else (total < drawn[..., None]).sum(-1)
     return jnp.asarray(a)[places]
+
+
+def _place_in_tree(p: Float[Array, " n"], left: Float[Array, "*shape"]) -> Int[Array, "*shape"]:
+    """Where the sum of p reaches this part of the whole: first among sums of many, then of fewer, then in p itself.
+
+    Adding up in another order may round otherwise. A place without probability is never chosen.
+    """
+    leaves = p.reshape(-1, BRANCHES)
+    twigs = leaves.sum(-1).reshape(-1, BRANCHES)
+    place, before, drawn = jnp.zeros(left.shape, jnp.int32), jnp.zeros_like(left), None
+    for level in (twigs.sum(-1)[None], twigs, leaves):
+        here = level[place]
+        through = list(itertools.accumulate((here[..., i] for i in range(BRANCHES)), jnp.add, initial=before))
+        drawn = through[-1] * left if drawn is None else drawn
+        below = [(total < drawn) & (total < through[-1]) for total in through[1:]]
+        for total, is_below in zip(through[1:], below, strict=True):
+            before = jnp.where(is_below, total, before)
+        place = place * BRANCHES + sum(is_below.astype(jnp.int32) for is_below in below)
+    return place
 
 
 def _arange(*numbers: Any, **options: Any) -> Any:
