@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rgvf.environments.flat_copy import flat_copy
+from rgvf.environments.flat_copy import BRANCHES, _place_in_tree, flat_copy
 
 pytestmark = pytest.mark.loose_promotion
 
@@ -89,16 +89,32 @@ def test_counted_loops_are_unrolled_if_they_are_short(modules):
     assert [str(jax.make_jaxpr(modules[1].counted)(1)).count(loop) for loop in ("scan", "while")] == [0, 0]
 
 
-def test_choices_are_the_same(modules):
+@pytest.mark.parametrize(("places", "likely"), [(30, 0.3), (BRANCHES**3, 0.3), (BRANCHES**3, 0.002)])
+def test_choices_are_the_same(modules, places, likely):
     rng = np.random.default_rng(0)
     for seed in range(20):
-        p = jnp.asarray(rng.random(30) * (rng.random(30) < 0.3), jnp.float32)
+        p = jnp.asarray(rng.random(places) * (rng.random(places) < likely), jnp.float32)
         for own, flat in zip(*(each.drawn(jax.random.key(seed), p / p.sum()) for each in modules), strict=True):
             np.testing.assert_array_equal(flat, own)
 
 
-def test_without_any_place_to_choose_the_first_is_chosen(modules):
-    nowhere = jnp.zeros(4) / 0
+def test_a_place_without_probability_is_never_chosen():
+    """Also where the sums are rounded: the numbers drawn are just above, at and below those of each sum."""
+    rng = np.random.default_rng(0)
+    p = jnp.asarray(rng.random(BRANCHES**3) * (rng.random(BRANCHES**3) < 0.1), jnp.float32)
+    exact = np.cumsum(np.asarray(p, np.float64))
+    left = jnp.asarray(np.clip((exact / exact[-1])[:, None] * (1 + 1e-7 * np.arange(-3, 4)), 1e-12, 1), jnp.float32)
+    places = np.asarray(jax.jit(_place_in_tree)(p, left))
+    assert (np.asarray(p)[places] > 0).all()
+    # No further from where the exact sum is reached than rounding explains.
+    reached = exact[places] / exact[-1]
+    assert (reached > np.asarray(left) - 1e-5).all()
+    assert (reached - np.asarray(p)[places] / exact[-1] < np.asarray(left) + 1e-5).all()
+
+
+@pytest.mark.parametrize("places", [4, BRANCHES**3])
+def test_without_any_place_to_choose_the_first_is_chosen(modules, places):
+    nowhere = jnp.zeros(places) / 0
     for own, flat in zip(*(each.drawn(jax.random.key(0), nowhere) for each in modules), strict=True):
         np.testing.assert_array_equal(flat, own)
 
