@@ -71,27 +71,11 @@ class Head(eqx.Module):
         self, states: Float[Array, "*batch inputs"], gradient_scale: float | Float[Array, ""] = 1.0
     ) -> Float[Array, "*batch outputs"]:
         """The output; the gradient that flows back from the output layer is multiplied by `gradient_scale`."""
-        return self.output(self._activations(states, gradient_scale))
-
-    def outputs_first(
-        self, states: Float[Array, "*batch inputs"], gradient_scale: float | Float[Array, ""] = 1.0
-    ) -> Float[Array, "outputs *batch"]:
-        """The same with the outputs as the first axis."""
-        outputs = jnp.tensordot(self.output.weight, self._activations(states, gradient_scale), ((0,), (-1,)))
-        return outputs + jax.lax.expand_dims(self.output.bias, range(1, outputs.ndim))
-
-    def _activations(
-        self, states: Float[Array, "*batch inputs"], gradient_scale: float | Float[Array, ""]
-    ) -> Float[Array, "*batch hidden"]:
         activations = states if self.hidden is None else jax.nn.relu(self.hidden(states))
-        return scale_gradient(activations, jnp.asarray(gradient_scale, activations.dtype))
+        return self.output(scale_gradient(activations, gradient_scale))
 
 
-@jax.custom_vjp
-def scale_gradient(x: Float[Array, "..."], scale: Float[Array, ""]) -> Float[Array, "..."]:
+def scale_gradient(x: Float[Array, "..."], scale: float | Float[Array, ""]) -> Float[Array, "..."]:
     """x, whose gradient is multiplied by scale. None flows into the scale."""
-    del scale
-    return x
-
-
-scale_gradient.defvjp(lambda x, scale: (x, scale), lambda scale, gradient: (scale * gradient, jnp.zeros_like(scale)))
+    scale = jax.lax.stop_gradient(scale)
+    return scale * x + jax.lax.stop_gradient((1 - scale) * x)

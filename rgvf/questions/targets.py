@@ -88,9 +88,7 @@ def pad_table(table: EdgeTable, n_predictions: int, n_features: int) -> EdgeTabl
     return EdgeTable((padded,), condition, xp.arange(n_features, dtype=np.int32))
 
 
-def targets(
-    table: EdgeTable | QuestionGraph, features: Array, next_answers: Array, terminal: Array, axis: int = -1
-) -> Array:
+def targets(table: EdgeTable | QuestionGraph, features: Array, next_answers: Array, terminal: Array) -> Array:
     """TD targets: target_i(t) = Σ_j W_ij · ŷ_j(t+1) · (1 − terminal(t+1)) + Σ_k W_ik · f_k(t+1).
 
     Args:
@@ -98,7 +96,6 @@ def targets(
         features: f(t+1) [..., n_f].
         next_answers: ŷ(t+1) [..., n_p].
         terminal: [...], true where the episode ended at t+1; answers there are 0.
-        axis: where features, answers and targets have their n_f or n_p numbers. On a GPU the first axis is the fastest.
 
     Returns:
         [..., n_p]. Nothing here stops gradients; a loss must.
@@ -106,39 +103,27 @@ def targets(
     table = as_table(table)
     n_p, n_f = table.condition.shape[-1], table.feature.shape[-1]
     for what, values, size in (("features", features, n_f), ("next_answers", next_answers, n_p)):
-        if values.shape[axis] != size:
-            where = "end in" if axis == -1 else "begin with" if axis == 0 else f"have as axis {axis}"
-            raise ValueError(f"{what} must {where} an axis of {size}, not {values.shape[axis]}")
+        if values.shape[-1] != size:
+            raise ValueError(f"{what} must end in an axis of {size}, not {values.shape[-1]}")
     xp = _namespace(features, next_answers, terminal)
-    over = xp.expand_dims(xp.asarray(terminal), axis)
-
-    def gathered(column: Array) -> Array:
-        """Numbers of the answers, or of the features behind them."""
-        answer = xp.take(next_answers, column, axis=axis, mode="clip")
-        feature = xp.take(features, column - n_p, axis=axis, mode="clip")
-        is_feature = _along(axis, column >= n_p, answer.ndim)
-        return xp.where(is_feature, feature, xp.where(over, xp.zeros_like(answer), answer))
-
+    alive = xp.where(xp.asarray(terminal)[..., None], xp.zeros_like(next_answers), next_answers)
+    values = xp.concat([alive, features], axis=-1)
     for index, weight in table.rounds:
-        products = [_along(axis, weight[:, i], features.ndim) * gathered(index[:, i]) for i in range(index.shape[1])]
-        sums = functools.reduce(operator.add, products)
-        gathered = functools.partial(xp.take, sums, axis=axis, mode="clip")
-    return sums
+        batch = (1,) * (values.ndim - 1)
+        products = (
+            weight[:, edge].reshape(*batch, -1) * xp.take(values, index[:, edge], axis=-1, mode="clip")
+            for edge in range(index.shape[1])
+        )
+        values = functools.reduce(operator.add, products)
+    return values
 
 
-def mask(table: EdgeTable | QuestionGraph, actions: Array, axis: int = -1) -> Array:
+def mask(table: EdgeTable | QuestionGraph, actions: Array) -> Array:
     """Which nodes learn from a step: the unconditioned, and those whose action was taken. [...] → bool [..., n_p]."""
     table = as_table(table)
-    taken = _namespace(actions).expand_dims(actions, axis)
-    condition = _along(axis, table.condition, taken.ndim)
+    taken = _namespace(actions).asarray(actions)[..., None]
+    condition = table.condition.reshape((1,) * (taken.ndim - 1) + (-1,))
     return (condition == UNCONDITIONED) | (condition == taken)
-
-
-def _along(axis: int, vector: Array, rank: int) -> Array:
-    """A vector as an array of this rank that lies along the axis."""
-    shape = [1] * rank
-    shape[axis] = -1
-    return vector.reshape(shape)
 
 
 def as_table(table: EdgeTable | QuestionGraph) -> EdgeTable:

@@ -6,6 +6,8 @@ from S_t to S_{t+1} gave.
 
 from __future__ import annotations
 
+import math
+
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
@@ -50,31 +52,23 @@ def masked_mean(x: Float[Array, "T B"], valid: Bool[Array, "T B"]) -> Float[Arra
 
 
 def td_loss(
-    answers: Float[Array, "..."], target: Float[Array, "..."], learns: Bool[Array, "..."], axis: int = -1
+    answers: Float[Array, "*batch n"], target: Float[Array, "*batch n"], learns: Bool[Array, "*batch #n"]
 ) -> Float[Array, ""]:
-    """½ Σ_i (target_i − answer_i)² over the nodes i that learn, averaged over steps. Targets carry no gradient.
-
-    The nodes lie along `axis`; all other axes are steps.
-    """
+    """½ Σ_i (target_i − answer_i)² over the nodes i that learn, averaged over steps. Targets carry no gradient."""
     error = jnp.where(learns, jax.lax.stop_gradient(target) - answers, 0.0)
-    return 0.5 * jnp.sum(error**2) / _steps(answers, axis)
+    return 0.5 * jnp.sum(error**2) / math.prod(answers.shape[:-1])
 
 
 def relative_error(
-    loss: Float[Array, ""], target: Float[Array, "..."], learns: Bool[Array, "..."], axis: int = -1
+    loss: Float[Array, ""], target: Float[Array, "T B n"], learns: Bool[Array, "T B n"]
 ) -> Float[Array, ""]:
     """√(Σ (target − answer)² / Σ (target − mean target of the node)²) over the nodes that learn, from their `td_loss`.
 
     1: no better than the mean of each target; 0: perfect. NaN where no target varies: there is nothing to compare with.
     """
-    steps = tuple(i for i in range(target.ndim) if i != axis % target.ndim)
-    largest = jnp.max(target, steps, where=learns, initial=-jnp.inf, keepdims=True)
+    largest = jnp.max(target, (0, 1), where=learns, initial=-jnp.inf, keepdims=True)
     kept = jnp.where(learns, target - largest, 0.0)  # about one of them: a large mean would cost digits
-    total, squares, count = jnp.sum(kept, steps), jnp.sum(kept**2, steps), jnp.sum(learns, steps)
+    total, squares, count = jnp.sum(kept, (0, 1)), jnp.sum(kept**2, (0, 1)), jnp.sum(learns, (0, 1))
     spread = jnp.sum(squares - total**2 / jnp.maximum(count, 1).astype(total.dtype))
-    squared_error = 2 * _steps(target, axis) * loss
-    return jnp.where(spread > 0, jnp.sqrt(squared_error / jnp.where(spread > 0, spread, 1.0)), jnp.nan)
-
-
-def _steps(answers: Float[Array, "..."], axis: int) -> int:
-    return answers.size // answers.shape[axis]
+    steps = math.prod(target.shape[:-1])
+    return jnp.where(spread > 0, jnp.sqrt(2 * steps * loss / jnp.where(spread > 0, spread, 1.0)), jnp.nan)
