@@ -12,7 +12,7 @@ import argparse
 import dataclasses
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -22,6 +22,7 @@ import jax.numpy as jnp
 from rgvf.agents import STOPPED, AgentConfig
 from rgvf.environments import MINATAR_GAMES, find_environment, find_spec, step_or_reset
 from rgvf.loops import DeviceLoop, JointLoop, start
+from rgvf.loops.device_loop import MAX_UPDATES
 from rgvf.runs import RunConfig
 from rgvf.runs.run import make_loop, prepare
 from rgvf.studies import STUDIES, find_study
@@ -96,18 +97,24 @@ def loop_of(env: str, agent: AgentConfig, seeds: int) -> DeviceLoop:
 
 def training_speed(env: str, agent: AgentConfig, seeds: int, seconds: float) -> float:
     loop = loop_of(env, agent, seeds)
-    updates = 20
-    step = lambda state: loop.advance(state, updates)[0]  # noqa: E731
-    return rate(step, start(loop), updates * loop.frames_per_update * seeds, seconds)
+    return speed(lambda state, updates: loop.advance(state, updates)[0], start(loop), seeds, seconds)
 
 
 def speed_together(env: str, agents: list[AgentConfig], seeds: int, seconds: float) -> float:
     loops = [loop_of(env, agent, seeds) for agent in agents]
     joint = JointLoop(loops, [agent.program for agent in agents])
-    updates = 20
-    step = lambda states: [state for state, _ in joint.advance(states, updates)]  # noqa: E731
     states = [start(loop) for loop in loops]
-    return rate(step, states, updates * ACTORS * STEPS * seeds * len(agents), seconds)
+    advance = lambda states, updates: [state for state, _ in joint.advance(states, updates)]  # noqa: E731
+    return speed(advance, states, seeds * len(agents), seconds)
+
+
+def speed(advance: Callable[[Any, int], Any], state: Any, agents: int, seconds: float) -> float:
+    """Steps/s. A call makes as many updates as fit into half a second: the metrics of runs are about as frequent."""
+    state = jax.block_until_ready(advance(state, 1))
+    began = time.perf_counter()
+    state = jax.block_until_ready(advance(state, 10))
+    updates = min(MAX_UPDATES, 1 + int(10 * 0.5 / (time.perf_counter() - began)))
+    return rate(lambda state: advance(state, updates), state, updates * ACTORS * STEPS * agents, seconds)
 
 
 def main(words: Sequence[str] | None = None) -> None:

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from jax.profiler import ProfileData
 
 PROGRAM = """\
 HloModule jit_f, is_scheduled=true
@@ -41,14 +42,55 @@ ENTRY %main (x: f32[4]) -> f32[4] {
 """
 
 
+TRACE = """
+planes {
+  name: "/device:GPU:0"
+  lines { name: "Stream #7"
+    events { metadata_id: 1 offset_ps: 0 duration_ps: 30000000 stats { metadata_id: 1 str_value: "command_buffer.2" } }
+    events { metadata_id: 1 offset_ps: 9 duration_ps: 10000000 stats { metadata_id: 1 str_value: "command_buffer.2" } }
+    events { metadata_id: 2 offset_ps: 20 duration_ps: 5000000 stats { metadata_id: 1 str_value: "e" } }
+  }
+  lines { name: "XLA Ops" events { metadata_id: 2 offset_ps: 0 duration_ps: 700000000 } }
+  event_metadata { key: 1 value { id: 1 name: "loop_add_fusion_3" } }
+  event_metadata { key: 2 value { id: 2 name: "some_kernel" } }
+  stat_metadata { key: 1 value { id: 1 name: "hlo_op" } }
+}
+planes {
+  name: "/host:CPU"
+  lines { name: "Stream #1" events { metadata_id: 1 offset_ps: 0 duration_ps: 900000000 } }
+  event_metadata { key: 1 value { id: 1 name: "python" } }
+}
+"""
+
+
 @pytest.fixture
-def kernels(monkeypatch):
+def benchmark(monkeypatch):
+    """A module of benchmarks/ by its name."""
     monkeypatch.syspath_prepend(str(Path(__file__).parent.parent / "benchmarks"))
-    yield importlib.import_module("kernels")
-    for name in ("kernels", "device"):
+    before = set(sys.modules)
+    yield importlib.import_module
+    for name in {"kernels", "kernel_times", "device"} & (set(sys.modules) - before):
         sys.modules.pop(name)
 
 
-def test_kernels_are_counted_in_loops_calls_and_choices(kernels):
+def test_kernels_are_counted_in_loops_calls_and_choices(benchmark):
     """Two in each of five turns; two where the turns are not known; one called; one for each choice; one at last."""
-    assert kernels.count_kernels(PROGRAM) == 5 * 2 + 2 + 1 + 2 + 1
+    assert benchmark("kernels").count_kernels(PROGRAM) == 5 * 2 + 2 + 1 + 2 + 1
+
+
+def test_times_of_kernels_are_added_up_by_instruction(benchmark, tmp_path):
+    """Of the GPU's streams only; where a graph launched a kernel, its own name is that of the instruction."""
+    kernel_times = benchmark("kernel_times")
+    (tmp_path / "plugins").mkdir()
+    trace = ProfileData.text_proto_to_serialized_xspace(TRACE)
+    (tmp_path / "plugins" / "host.xplane.pb").write_bytes(trace)
+    each = 1 / kernel_times.UPDATES
+    found = kernel_times.kernels_of_trace(tmp_path)
+    assert found == [("loop_add_fusion.3", 2 * each, pytest.approx(40 * each)), ("e", each, pytest.approx(5 * each))]
+
+
+def test_an_instruction_is_found_by_its_name(benchmark):
+    line = '  %e = (f32[4]{0}, s8[2,3]{1,0}) fusion(%d), calls=%f, metadata={op_name="jit(f)/while/body/vmap()/add"}\n'
+    found = benchmark("kernel_times").instructions(PROGRAM + line)
+    assert found["e"] == ("(f32[4], s8[2,3])", "jit(f)/vmap/add")
+    assert found["k"] == ("f32[4]", "")

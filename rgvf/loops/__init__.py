@@ -6,7 +6,7 @@ from rgvf.loops.joint_loop import JointLoop
 from rgvf.loops.loop import Loop, MetricsOfUpdates, Progress, start
 from rgvf.loops.rewards import Rewards
 from rgvf.loops.scores import MAX_SCORES
-from rgvf.loops.seeds import ListedSeeds, PerSeed, SeedAxis, StackedSeeds, seed_axis, stacking_is_faster
+from rgvf.loops.seeds import ListedSeeds, PerSeed, SeedAxis, StackedSeeds, on_host, seed_axis, stacking_is_faster
 from rgvf.loops.segment import game_order, group_count
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "StackedSeeds",
     "game_order",
     "group_count",
+    "on_host",
     "seed_axis",
     "stacking_is_faster",
     "start",

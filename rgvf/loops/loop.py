@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from rgvf.agents import Learner
-from rgvf.loops.seeds import PerSeed, SeedAxis
+from rgvf.loops.seeds import PerSeed, SeedAxis, on_host
 from rgvf.seeding import Purpose, key_for
 
 MetricsOfUpdates: TypeAlias = dict[str, Float[Array, "..."]]
@@ -67,8 +67,8 @@ class Loop(Protocol):
 def start(loop: Loop) -> Any:
     """New agents in new environments, one for each seed: the initial state of the loop."""
     seeds = loop.seeds
-    agents = [
-        learner.init(key_for(seed, Purpose.AGENT)) for learner, seed in zip(loop.learners, seeds.seeds, strict=True)
-    ]
-    keys = [key_for(seed, Purpose.ACTORS) for seed in seeds.seeds]
+    pairs = list(zip(loop.learners, seeds.seeds, strict=True))
+    with on_host():
+        agents = [learner.init(key_for(seed, Purpose.AGENT)) for learner, seed in pairs]
+        keys = [key_for(seed, Purpose.ACTORS) for _, seed in pairs]
     return loop.begin(seeds.stack(agents), seeds.stack(keys))

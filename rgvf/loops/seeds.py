@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeAlias, TypeVar
 
 import jax
@@ -147,6 +148,19 @@ def seed_axis(seeds: Sequence[int]) -> SeedAxis:
 def stacking_is_faster() -> bool:
     """Whether seeds should be an axis of arrays: everywhere but on a single CPU."""
     return jax.default_backend() != "cpu" or jax.device_count() > 1
+
+
+def on_host() -> AbstractContextManager[Any]:
+    """What many small steps make here, such as an agent's parameters, the CPU computes, where JAX has one.
+
+    Each step is a program of its own, and those for a GPU take several times as long to compile.
+    """
+    if jax.default_backend() == "cpu":
+        return nullcontext()
+    try:
+        return jax.default_device(jax.local_devices(backend="cpu")[0])
+    except RuntimeError:  # JAX_PLATFORMS may name other devices only
+        return nullcontext()
 
 
 def over_devices(

@@ -14,7 +14,7 @@ import numpy as np
 from rgvf.agents import make_learner, make_networks
 from rgvf.environments import Environment, find_environment, find_spec
 from rgvf.environments.workers import WorkerError, Workers, check_processes
-from rgvf.loops import DeviceLoop, HostLoop, Loop, Progress, game_order, group_count, seed_axis, start
+from rgvf.loops import DeviceLoop, HostLoop, Loop, Progress, game_order, group_count, on_host, seed_axis, start
 from rgvf.runs.config import RunConfig
 from rgvf.runs.folder import Networks, RunError, RunFolder, check_identity, identity
 from rgvf.runs.loggers import Loggers, check_loggers
@@ -201,7 +201,8 @@ def make_loop(config: RunConfig, networks: Networks, environment: Environment | 
     in_jax = find_environment(config.env, environment)
     workers = None if in_jax is not None else make_workers(config)
     spec = find_spec(config.env, environment) if workers is None else workers.spec
-    learners = [make_learner(config.agent, spec, seed, networks[seed]) for seed in seeds.seeds]
+    with on_host():
+        learners = [make_learner(config.agent, spec, seed, networks[seed]) for seed in seeds.seeds]
     if workers is not None:
         return HostLoop(workers, learners, seeds, *settings)
     assert in_jax is not None

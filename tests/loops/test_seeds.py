@@ -1,11 +1,13 @@
 """Both kinds of seed axis hold the same values and give the same results."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rgvf.loops import ListedSeeds, StackedSeeds
+from rgvf.loops import ListedSeeds, StackedSeeds, on_host
 
 SEEDS = [3, 4, 5]
 
@@ -41,3 +43,21 @@ def test_values_come_back_as_they_went_in(kind):
     keys = [jax.random.key(seed) for seed in SEEDS]
     for key, same in zip(keys, axis.unstack(axis.stack(keys)), strict=True):
         assert jax.random.normal(key) == jax.random.normal(same)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_what_many_small_steps_make_is_made_on_the_cpu_if_jax_has_it(monkeypatch, known):
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    devices = jax.local_devices()
+
+    def local_devices(*, backend):
+        if not known:
+            raise RuntimeError(f"Unknown backend {backend}")
+        assert backend == "cpu"
+        return devices
+
+    monkeypatch.setattr(jax, "local_devices", local_devices)
+    config: Any = jax.config
+    with on_host():
+        assert config.jax_default_device == (devices[0] if known else None)
+    assert config.jax_default_device is None
