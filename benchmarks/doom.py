@@ -3,8 +3,9 @@
     .venv/bin/python benchmarks/doom.py [--scenario my_way_home] [--seconds 20] [--agents a2c rgvf …]
 
 One process alone steps one game with random actions, without any workers; then as many such processes as there are
-cores do so at once, which is what the machine can do: cores may share caches and units of a processor. Workers are as
-many processes as there are cores, with 32 games. The machine should be idle otherwise; compare the ratios.
+cores do so at once, which is what the machine can do: cores may share caches and units of a processor. Each process
+stays with its engine on one core: they wait for each other, and are half as fast on two. Workers are as many processes
+as there are cores, with 32 games. The machine should be idle otherwise; compare the ratios.
 """
 
 import argparse
@@ -18,8 +19,9 @@ from host_speed import raw_speed, training_speed
 ACTORS = 32
 
 
-def alone_speed(env: str, seconds: float) -> float:
-    """Steps/s of one game in this process."""
+def alone_speed(env: str, seconds: float, core: int) -> float:
+    """Steps/s of one game in this process, which stays on a core."""
+    os.sched_setaffinity(0, {core})
     import cv2
     import numpy as np
 
@@ -49,13 +51,14 @@ def main() -> None:
     import jax
 
     env, seconds = f"doom/{arguments.scenario}", arguments.seconds
-    cores, device = len(os.sched_getaffinity(0)), jax.devices()[0].device_kind
+    places, device = sorted(os.sched_getaffinity(0)), jax.devices()[0].device_kind
+    cores = len(places)
     print(f"{env}, {cores} cores, {device}, jax {jax.__version__}; a step is 4 frames\n")
     print(f"{'':36}{'steps/s':>10}{'of raw':>8}{'cost to a2c':>13}{'GiB':>6}")
-    alone = alone_speed(env, seconds)
-    print(f"{'one process alone, 1 game':36}{alone:10,.0f}", flush=True)
     with ProcessPoolExecutor(cores, multiprocessing.get_context("spawn")) as processes:
-        at_once = sum(processes.map(alone_speed, [env] * cores, [seconds] * cores))
+        alone = processes.submit(alone_speed, env, seconds, places[0]).result()
+        print(f"{'one process alone, 1 game':36}{alone:10,.0f}", flush=True)
+        at_once = sum(processes.map(alone_speed, [env] * cores, [seconds] * cores, places))
     of_cores = f"{at_once / (cores * alone):.0%} of {cores} × one process alone"
     print(f"{f'{cores} such processes at once':36}{at_once:10,.0f}  {of_cores}", flush=True)
     raw = raw_speed(env, ACTORS, seconds, processes=cores) / 4

@@ -221,3 +221,20 @@ def test_notebook(path, folder):
 def test_notebooks_stay_small():
     assert NOTEBOOKS
     assert all(path.stat().st_size < 150_000 for path in NOTEBOOKS)
+
+
+def test_commits_that_the_pages_name_are_in_the_history():
+    """What was measured can be measured again. Skipped where the history is not there, as in an archive."""
+    root = Path(__file__).parents[1]
+
+    def git(*words):
+        return subprocess.run(["git", "-C", root, *words], capture_output=True, text=True, check=False)
+
+    if git("rev-parse", "--is-shallow-repository").stdout.strip() != "false":
+        pytest.skip("no history")
+    texts = "".join(page.read_text() for page in [root / "README.md", *(root / "docs").rglob("*.md")])
+    named = {
+        word for word in re.findall(r"\b[0-9a-f]{7}\b", texts) if re.search("[a-f]", word) and re.search("[0-9]", word)
+    }
+    assert len(named) > 20
+    assert [each for each in sorted(named) if git("cat-file", "-e", f"{each}^{{commit}}").returncode] == []

@@ -43,8 +43,8 @@ class AgentConfig:
     c: tuple[float, ...] = (1.0,)
     """Mixing coefficient: multiplies the learning rate of an auxiliary task. One for all tasks, or one for each."""
     learn_balance: bool = False
-    """Learn how much each of several auxiliary tasks weighs in the updates of the representation: as much as its
-    questions can be answered."""
+    """Learn how much each of several tasks that answer questions weighs in the updates of the representation: as much
+    as its questions can be answered. Other tasks keep the weight 1."""
     representation: str = "auto"
     """Network of the representation. conv: the paper's, for images from 36×36; small-conv: for smaller images; mlp:
     two layers of 64 units; auto: one of these, chosen by the shape of observations; gru: the same and a memory."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -74,6 +76,7 @@ class LabGame(SeededGame):
         self._actions = [np.array(each, np.intc) for each in _ACTIONS.values()]
         self._renderer = renderer()
         self._lab: Any = None
+        self._files = ""
 
     def _open(self, episode_seed: int) -> NDArray[np.generic]:
         if self._lab is None:
@@ -89,7 +92,10 @@ class LabGame(SeededGame):
     def _start_engine(self) -> Any:
         config = {"width": str(WIDTH), "height": str(HEIGHT)}
         level, cache = f"{FOLDER}/{self.name}", LevelCache()
-        return deepmind_lab.Lab(level, [_FRAMES], config=config, renderer=self._renderer, level_cache=cache)
+        self._files = tempfile.mkdtemp(prefix="rgvf-dmlab-")  # in the worker's folder, which goes also if it is killed
+        return deepmind_lab.Lab(
+            level, [_FRAMES], config=config, renderer=self._renderer, level_cache=cache, temp_folder=self._files
+        )
 
     def _act(self, action: int) -> Outcome:
         reward = float(self._call(self._lab.step, self._actions[action], num_steps=FRAME_SKIP))
@@ -123,6 +129,9 @@ class LabGame(SeededGame):
         if self._lab is not None:
             self._lab.close()
             self._lab = None
+        if self._files:
+            shutil.rmtree(self._files, ignore_errors=True)
+            self._files = ""
 
 
 def renderer() -> str:

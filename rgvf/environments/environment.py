@@ -68,11 +68,25 @@ def check_environment(environment: Any) -> None:
     given = jax.eval_shape(environment.step, state, action, key)
     if not (isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Step)):
         raise ValueError("`step` must give the next state and a rgvf.environments.Step")
-    step = given[1]
+    following, step = given
+    if (before := _kinds(state)) != (after := _kinds(following)):
+        raise ValueError(f"`step` must give a state like that of `reset`, and does not: {_difference(before, after)}")
     for name, shown in (("reset", first), ("step", step.observation)):
         if tuple(shown.shape) != tuple(environment.observation_shape):
             expected = f"`observation_shape` says {tuple(environment.observation_shape)}"
             raise ValueError(f"`{name}` gives an observation of shape {tuple(shown.shape)}, but {expected}")
+
+
+def _kinds(state: State) -> dict[str, str]:
+    """Shape and type of each array of a state, by its place."""
+    leaves = jax.tree_util.tree_leaves_with_path(state)
+    return {jax.tree_util.keystr(path) or "the state": f"{each.dtype}{list(each.shape)}" for path, each in leaves}
+
+
+def _difference(before: dict[str, str], after: dict[str, str]) -> str:
+    """The first place where two states differ."""
+    place = next(each for each in {**before, **after} if before.get(each) != after.get(each))
+    return f"{place} is {before.get(place, 'missing')} at first, then {after.get(place, 'missing')}"
 
 
 def environment_spec(environment: Environment) -> EnvironmentSpec:

@@ -32,11 +32,11 @@ DMLAB_LEVELS = (
 
 DOOM_SCENARIOS = (
     *("basic", "basic_audio", "basic_notifications", "deadly_corridor", "deathmatch", "defend_the_center"),
-    *("defend_the_line", "freedoom1", "freedoom2", "health_gathering", "health_gathering_supreme", "my_way_home"),
-    *("predict_position", "rocket_basic", "simpler_basic", "take_cover"),
+    *("defend_the_line", "freedoom1", "freedoom2", "health_gathering", "health_gathering_supreme", "learning"),
+    *("my_way_home", "predict_position", "rocket_basic", "simpler_basic", "take_cover"),
 )
 """The scenarios for one player that ViZDoom brings with it: doom/NAME. Its others are for several players (cig, multi,
-multi_duel), need files that it does not have (doom, doom2, oblige), or repeat one of these (learning is basic)."""
+multi_duel), or need files that it does not have (doom, doom2, oblige)."""
 
 CUE_STEPS = ("5", "10", "15")
 """Some lengths of the corridor of cue/STEPS; it can have any. Longer ones need longer segments than the preset has."""

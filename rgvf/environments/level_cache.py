@@ -17,10 +17,11 @@ _DIGEST = hashlib.sha256().digest_size
 
 
 def cache_folder() -> Path | None:
-    """The user's cache folder for maps: below XDG_CACHE_HOME, or ~/.cache. None where there is no home."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
+    """The user's cache folder for maps: below XDG_CACHE_HOME where that is an absolute path (its specification ignores
+    others), or ~/.cache. None where there is no home."""
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
     try:
-        return (Path(base) if base else Path.home() / ".cache") / "rgvf" / "dmlab"
+        return (base if base.is_absolute() else Path.home() / ".cache") / "rgvf" / "dmlab"
     except RuntimeError:
         return None
 

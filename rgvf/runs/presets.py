@@ -51,17 +51,21 @@ class Preset:
 
     summary: str
     settings: Mapping[str, Any]
-    rates: Mapping[str, float] = dataclasses.field(default_factory=dict)
-    """Learning rates of single agents, by `AgentConfig.label`."""
+    by_agent: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
+    """Settings that single agents have besides, by `AgentConfig.label`."""
     by_suite: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
     """Settings that environments of a suite have besides."""
 
     def settings_for(self, agent: AgentConfig, env: str) -> dict[str, Any]:
         """The settings for an agent in an environment."""
-        rate, suite = self.rates.get(agent.label), env.partition("/")[0]
-        own = {} if rate is None else {"learning_rate": rate}
+        suite = env.partition("/")[0]
         memory = {"representation": "gru"} if suite in WITH_MEMORY else {}
-        return {**memory, **self.settings, **self.by_suite.get(suite, {}), **own}
+        return {**memory, **self.settings, **self.by_suite.get(suite, {}), **self.by_agent.get(agent.label, {})}
+
+
+def _rates(rates: Mapping[str, float], **settings: Any) -> dict[str, dict[str, Any]]:
+    """Settings by agent: its learning rate, and these."""
+    return {agent: {"learning_rate": rate, **settings} for agent, rate in rates.items()}
 
 
 _LAB = {
@@ -75,6 +79,10 @@ WITH_MEMORY = ("dmlab", "doom", "xminigrid", "craftax")
 """Suites where one observation is not enough: agents have a memory there, whatever the preset."""
 FEATURE_SCALES = {"dmlab": 1.0, "doom": 1.0}
 """Length of the random vectors that are applied to image patches, by suite, where it is not the tasks' own."""
+_REWARD_RATES = {
+    "action-values": MINATAR_WIDE_RATES["action-values-stop-gradient"],  # end to end it was not searched
+    **{agent: rate for agent, rate in MINATAR_WIDE_RATES.items() if "action-values" in agent},
+}
 _VECTORS = {"actors": 32, "steps": 10, "learning_rate": 2e-3, "clip_rewards": 0.0, "hidden": 128}
 PRESETS: Mapping[str, Preset] = {
     "paper": Preset("Atari and DeepMind Lab as published: 200 million frames", {}, by_suite={"dmlab": _LAB}),
@@ -84,9 +92,9 @@ PRESETS: Mapping[str, Preset] = {
     ),
     "doom": Preset("ViZDoom with the settings of DeepMind Lab: 10 million frames", {**_LAB, "frames": 10_000_000}),
     "minatar": Preset(
-        "MinAtar as in its study, and the rooms of xminigrid",
+        "MinAtar as in its studies (with questions about reward: wider networks), and the rooms of xminigrid",
         {"frames": 5_000_000, "hidden": 128, "clip_rewards": 0.0, "learning_rate": 4e-3},
-        MINATAR_RATES,
+        {**_rates(MINATAR_RATES), **_rates(_REWARD_RATES, kernels=(32,), dense=(512,), hidden=512)},
     ),
     "craftax": Preset(
         "Craftax as in its study: sizes and learning rates of MinAtar, and a memory",
@@ -99,7 +107,7 @@ PRESETS: Mapping[str, Preset] = {
             "clip_rewards": 0.0,
             "learning_rate": 4e-3,
         },
-        MINATAR_WIDE_RATES,
+        _rates(MINATAR_WIDE_RATES),
     ),
     "small-images": Preset(
         "images below 36×36",

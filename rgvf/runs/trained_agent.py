@@ -111,8 +111,9 @@ class TrainedAgent:
 
     def begin(self, games: int = 1) -> Past:
         """What the agent has before anything has happened, of one game or of several side by side."""
-        if not isinstance(games, int) or games < 1:
+        if isinstance(games, bool) or not isinstance(games, int | np.integer) or games < 1:
             raise ValueError(f"games must be a whole number of at least 1, not {games!r}")
+        games = int(games)
         return Past.new(self.agent.modules[REPRESENTATION].initial_memory(games), games)
 
     def step(
@@ -150,6 +151,11 @@ class TrainedAgent:
         first: bool | Bool[Any, "*games"] = False,
     ) -> tuple[Past, dict[str, Any]]:
         """The same without an action: the next past, and all that `predict` gives. Then `past.acted(action)`."""
+        if not isinstance(past, Past):
+            given = f"not an object of type {type(past).__name__}"
+            raise TypeError(
+                f"first comes the past, as `begin` or the last `step` gave it, {given}; then the observation"
+            )
         array = self._checked(observation)
         games = array.shape[: array.ndim - len(self.spec.observation_shape)]
         n = games or (1,)
@@ -161,10 +167,10 @@ class TrainedAgent:
         last, actions = past.last_action, len(self.spec.actions)
         if last is not None and ((last >= actions) | (last < NO_ACTION)).any():
             raise ValueError(f"the last action was {last}; there are {actions}, from 0 on")
-        given = np.asarray(0.0 if reward is None else reward, np.float32)
+        given = np.asarray(_of_each("reward", 0.0 if reward is None else reward, n), np.float32)
         if not np.isfinite(given).all():
-            raise ValueError(f"rewards must be finite, not {given}")
-        rewards = _of_each("reward", self.config.rewards(given), n)
+            raise ValueError(f"rewards must be finite, not {reward}")
+        rewards = jnp.asarray(self.config.rewards(given))
         percept = past._replace(last_reward=rewards).percept(array if games else array[None], firsts)
         new, predicted = self._predict(self.agent, past.memory, percept)
         return past._replace(memory=new).without_reward(), predicted if games else jax.tree.map(

@@ -16,10 +16,10 @@ from rgvf.agents import AgentConfig
 from rgvf.analysis import Style, learning_panels, ratio_interval
 from rgvf.environments import MINATAR_GAMES
 from rgvf.runs import RunConfig
-from rgvf.studies import Claim, Conclusion, Curves, StudyFolder
+from rgvf.studies import Claim, Conclusion, Curves, StudyFolder, sentences
 from rgvf.studies.comparison import game_panels, game_table
 from rgvf.studies.minatar_reward import SEARCH_GAMES, TUNED
-from rgvf.studies.reward_agents import COMBINATION, agent_config
+from rgvf.studies.reward_agents import CAVEAT, COMBINATION, agent_config
 from rgvf.studies.runs import LEGEND, RunsConfig, RunsStudy
 
 FIRST_SEED = 4000
@@ -76,7 +76,7 @@ class BalanceStudy(RunsStudy):
         figures = draw(curves, folder.path)
         legend = f"{LEGEND}, mean ± standard error over seeds. fixed+1: questions about reward weigh twice as much."
         table = game_table(curves, MINATAR_GAMES, BALANCES, first="balance")
-        return Conclusion(table, check(curves), figures, legend, config.caution)
+        return Conclusion(table, check(curves), figures, legend, sentences(config.caution, CAVEAT))
 
 
 def draw(curves: Mapping[str, Curves], folder: Path) -> list[Path]:

@@ -21,6 +21,7 @@ from rgvf.studies.reward_agents import (
     ABLATIONS,
     AGENTS,
     BASELINE,
+    CAVEAT,
     COMBINATION,
     ONE_NETWORK,
     SEARCHED,
@@ -70,7 +71,7 @@ class RewardStudy(RunsStudy):
     comparison = Comparison(
         "MinAtar", MINATAR_GAMES, AGENTS, BASELINE, ablations=ABLATIONS, beside=[COMBINATION, f"rgvf{STOPPED}"]
     )
-    variants: Sequence[str] = (*SEARCH, *(f"{game}.{agent}" for game in MINATAR_GAMES for agent in AGENTS))
+    variants: Sequence[str] = (*(f"{game}.{agent}" for game in MINATAR_GAMES for agent in AGENTS), *SEARCH)
 
     def run_config(self, config: RewardConfig, variant: str) -> RunConfig:
         """An agent in a game: with a setting of the search, or with its best."""
@@ -108,7 +109,7 @@ class RewardStudy(RunsStudy):
             return Conclusion(search_table(searched), [], [], legend, config.caution)
         found = RelativeScores(compared, self.comparison)
         legend = f"{LEGEND}, mean ± standard error over seeds; the last column is over games and seeds."
-        caution = sentences(config.caution, found.missing(), _other_choices(searched))
+        caution = sentences(config.caution, found.missing(), _other_choices(searched), CAVEAT)
         return Conclusion(found.table(), check(found), found.draw(folder.path), legend, caution)
 
 

@@ -48,6 +48,12 @@ SEARCHED = (
 """The agents that have a search. An ablation has the settings of what it is an ablation of."""
 AGENTS = (*SEARCHED, *ABLATIONS)
 
+CAVEAT = (
+    "The form of the questions about reward was chosen on these five games, at 3 million steps with seeds 0 to 4; "
+    "only the seeds here are new."
+)
+"""Where results of the combination are reported, they come with this."""
+
 SIZES: Mapping[str, Mapping[str, Any]] = {
     "narrow": {"kernels": (16,), "dense": (128,), "hidden": 128},
     "wide": {"kernels": (32,), "dense": (512,), "hidden": 512},

@@ -16,6 +16,7 @@ from rgvf.studies.study import (
     Conclusion,
     Study,
     StudyListener,
+    choose,
     open_study,
     run_batch,
     sentences,
@@ -51,12 +52,15 @@ def run_study(
     """
     if parallel != 0:
         leave_memory()
+    if not (is_old := (out / "config.json").exists()):
+        study.check_ready(config, choose(study, config, variants))  # before anything is written
     folder, names = open_study(study, config, out, variants)
     results = stored_results(study, config, folder)
     if results:
         listener.found(list(results))
     wanted = [name for name in names if name not in results]
-    study.check_ready(config, wanted)
+    if is_old:
+        study.check_ready(config, wanted)
     n = study.default_parallel(config) if parallel is None else parallel
     if n:
         run_in_processes(study, config, wanted, folder, listener, n, retry_failed, imports)

@@ -104,9 +104,12 @@ class RunsStudy(Study):
         return f"{len(chosen):,} variants, {agents:,} agents × {config.length:,} frames"
 
     def kind(self, config: Any, variant: str) -> str:
-        """What decides how fast a run is."""
+        """What decides how fast a run is: environment, agent, and the sizes of its networks where they are set."""
         run = self.run_config(config, variant)
-        return f"{run.env} {run.agent.label}"
+        agent = run.agent
+        sizes = {"kernels": agent.kernels, "dense": agent.dense, "memory": agent.memory, "hidden": agent.hidden}
+        shown = (f"{name} {' '.join(map(str, np.atleast_1d(size)))}" for name, size in sizes.items() if size)
+        return f"{run.env} {agent.label} ({', '.join(shown)})"
 
     def identity(self, config: Any, variant: str) -> dict[str, Any]:
         """The run's agent, environment and first seed."""

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 
-from rgvf.networks import Dense, FeedForward, Representation, initial_weight
+from rgvf.networks import Dense, FeedForward, Representation, has_memory, initial_weight
 from rgvf.settings import check_types, not_negative, positive, require
 from rgvf.spec import EnvironmentSpec
 from rgvf.tasks.protocol import Metrics, View
@@ -97,12 +97,12 @@ class CURLTask:
 
 def _feed_forward(representation: Representation) -> FeedForward:
     """The representation, which must be a function of the observation."""
-    if not isinstance(representation, FeedForward):
-        raise ValueError(
-            "curl compares crops of single observations, so it needs a representation without memory; "
-            "leave out curl, or choose auto instead of gru"
-        )
-    return representation
+    if isinstance(representation, FeedForward):
+        return representation
+    why = "curl compares crops of single observations, so it needs a representation without memory"
+    if has_memory(representation):
+        raise ValueError(f"{why}; leave out curl, or choose a representation that has none, such as auto")
+    raise ValueError(f"{why}: a subclass of rgvf.networks.FeedForward, not {type(representation).__name__}")
 
 
 def crop(

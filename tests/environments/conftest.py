@@ -33,9 +33,10 @@ def cache(monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def lab(monkeypatch, cache, no_lab):
+def lab(monkeypatch, cache, no_lab, tmp_path_factory):
     """The stand-in's class, in place of DeepMind Lab here and in worker processes; episodes have 400 frames."""
     monkeypatch.syspath_prepend(STANDINS)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path_factory.mktemp("engines")))  # not all tests close all games
     monkeypatch.setenv("STANDIN_FRAMES", "400")
     import deepmind_lab  # pyright: ignore[reportMissingImports]
 

@@ -220,9 +220,9 @@ def test_an_engine_is_closed_and_leaves_nothing_behind(lab, monkeypatch, tmp_pat
     with Workers(MAZE, [0]) as workers:  # it is killed while it compiles a map
         workers._connections.send(RESET, [0])
         until = time.monotonic() + 20
-        while not list(files.glob("*/*/dmlab_temp_folder_*")) and time.monotonic() < until:
+        while not list(files.rglob("dmlab_temp_folder_*")) and time.monotonic() < until:
             time.sleep(0.05)
-        assert list(files.glob("*/*/dmlab_temp_folder_*"))
+        assert list(files.rglob("dmlab_temp_folder_*"))
     assert not list(files.iterdir())
 
 

@@ -59,7 +59,7 @@ def finish(game, action):
 def test_all_scenarios_for_one_player_are_there():
     bundled = {path.stem for path in Path(vizdoom.scenarios_path).glob("*.cfg")}
     several_players, without_files = {"cig", "multi", "multi_duel"}, {"doom", "doom2", "oblige"}
-    assert set(DOOM_SCENARIOS) == bundled - several_players - without_files - {"learning"}  # which is basic
+    assert set(DOOM_SCENARIOS) == bundled - several_players - without_files
 
 
 @pytest.mark.parametrize("scenario", DOOM_SCENARIOS)

@@ -14,7 +14,9 @@ ROOT = str(Path(__file__).parents[2])
 def test_where_the_cache_is(monkeypatch, tmp_path):
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert LevelCache().folder == tmp_path / ".cache" / "rgvf" / "dmlab"
+    for ignored in ("", "caches", "./caches"):
+        monkeypatch.setenv("XDG_CACHE_HOME", ignored)
+        assert LevelCache().folder == tmp_path / ".cache" / "rgvf" / "dmlab"
     monkeypatch.setattr(
         Path, "home", lambda: (_ for _ in ()).throw(RuntimeError("Could not determine home directory."))
     )

@@ -116,9 +116,17 @@ def test_wrong_use_is_explained(agent):
     for wrong in ({"reward": [0.0, 1.0]}, {"reward": 0.0, "first": "no"}, {"reward": 0.0, "first": [True, False]}):
         with pytest.raises(ValueError, match=r"must be one number, or one for each of 1 games, not "):
             agent.step(past, observation, **wrong)
-    for games in (0, -1, 1.5):
+    for games in (0, -1, 1.5, True):
         with pytest.raises(ValueError, match="games must be a whole number of at least 1"):
             agent.begin(games)
+    assert agent.begin(np.int64(4)).memory.shape == agent.begin(4).memory.shape
+    with pytest.raises(ValueError, match="reward must be one number, or one for each of 1 games, not 'x'"):
+        agent.step(past, observation, reward="x")
+    for wrong in (None, observation):
+        with pytest.raises(
+            TypeError, match="first comes the past, as `begin` or the last `step` gave it, not an object"
+        ):
+            agent.step(wrong, observation)
     alone = Percept(jnp.zeros((1, 3)), jnp.ones(1, bool))
     with pytest.raises(ValueError, match=r"this agent has memory, so it needs its past: past = trained.begin\(B\)"):
         predict(agent.agent, (), alone)

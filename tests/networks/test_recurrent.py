@@ -172,7 +172,7 @@ def test_a_memory_of_a_representation_without_one_is_refused():
 
 
 def test_curl_needs_a_representation_without_memory():
-    with pytest.raises(ValueError, match="leave out curl, or choose auto instead of gru"):
+    with pytest.raises(ValueError, match="leave out curl, or choose a representation that has none, such as auto"):
         prepare(RunConfig("minatar/Breakout", AgentConfig("rgvf+curl", representation="gru")))
 
 

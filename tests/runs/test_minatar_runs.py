@@ -103,7 +103,9 @@ EVERY_TASK = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("stop_gradient", "representation"), [(False, "auto"), (True, "auto"), (True, "gru")])
+@pytest.mark.parametrize(
+    ("stop_gradient", "representation"), [(False, "auto"), (True, "auto"), (False, "gru"), (True, "gru")]
+)
 def test_every_task_learns_in_the_compiled_program(stop_gradient, representation):
     """All at once, in one agent; but for CURL where it has memory."""
     assert {settings.name for settings in EVERY_TASK} == set(TASKS)
@@ -150,6 +152,27 @@ class LikeGymnasium:
         return jnp.zeros(1), 0.0, False, False
 
 
+class Widening(Count):
+    """Its state is of another type after a step."""
+
+    def reset(self, key):
+        return {"t": jnp.int32(0)}, jnp.zeros(1)
+
+    def step(self, state, action, key):
+        return {"t": state["t"].astype(jnp.float32)}, Step(
+            jnp.zeros(1), jnp.float32(0), jnp.bool_(False), jnp.bool_(False)
+        )
+
+
+class Growing(Widening):
+    """Its state has more after a step."""
+
+    def step(self, state, action, key):
+        return {"t": state["t"], "seen": jnp.int32(1)}, Step(
+            jnp.zeros(1), jnp.float32(0), jnp.bool_(False), jnp.bool_(False)
+        )
+
+
 def test_an_environment_can_be_passed(tmp_path):
     config = rgvf.preset(Count(), "a2c", hidden=8, frames=40, actors=4, steps=5)
     assert (config.env, config.clip_rewards) == ("own/Count", 0)  # the preset for vectors
@@ -169,6 +192,12 @@ def test_an_environment_can_be_passed(tmp_path):
         ("own/Count", object(), "an environment needs `actions`, and object has none"),
         ("own/Count", gymnasium.make("CartPole-v1"), "TimeLimit has none; a Gymnasium environment is named gym/ID"),
         ("own/Count", LikeGymnasium(), "`step` must give the next state and a rgvf.environments.Step"),
+        (
+            "own/Count",
+            Widening(),
+            r"`step` must give a state like that of `reset`.*\['t'\] is int32\[\] at first, then float32\[\]",
+        ),
+        ("own/Count", Growing(), r"`step` must give a state like .* \['seen'\] is missing at first, then int32\[\]"),
         ("own/Count", Count, r"pass an environment object, Count\(…\), not the class Count"),
         (
             "own/Count",

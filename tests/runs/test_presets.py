@@ -12,6 +12,7 @@ from rgvf.cli.options import config_of, option_type, preset_options
 from rgvf.cli.parsing import parse
 from rgvf.runs import PRESETS, find_preset
 from rgvf.studies.minatar import STUDY, MinAtarConfig
+from rgvf.studies.minatar_reward import SEARCHED, RewardConfig, RewardStudy
 from tests.cli.command import run, words
 
 
@@ -110,7 +111,7 @@ def test_minatar_is_as_in_its_study(agent):
 def test_options_override_a_preset_also_with_a_default_value():
     config = by_command("--env", "minatar/Breakout", "--hidden", "512", "--clip-rewards", "1", "--frames", "1e5")
     assert (config.agent.hidden, config.clip_rewards, config.frames) == (512, 1, 100_000)
-    assert config.agent.learning_rate == PRESETS["minatar"].rates["rgvf"]
+    assert config.agent.learning_rate == PRESETS["minatar"].by_agent["rgvf"]["learning_rate"]
     assert config == rgvf.preset("minatar/Breakout", hidden=512, clip_rewards=1, frames=100_000)
 
 
@@ -180,3 +181,14 @@ def test_a_run_says_what_it_is_and_keeps_what_it_was_made_with(tmp_path, capfd):
     assert again == {**kept, "frames": 700}
     last = (tmp_path / "run/metrics.jsonl").read_text().splitlines()[-1]
     assert json.loads(last)["seconds"] > seconds[-1]
+
+
+@pytest.mark.parametrize("agent", [each for each in SEARCHED if "action-values" in each])
+def test_agents_with_questions_about_reward_are_those_of_their_study(agent):
+    """What `rgvf train --agent NAME` trains in MinAtar is what the results are about."""
+    studied = RewardStudy().run_config(RewardConfig(), f"Breakout.{agent}")
+    stopped = agent.endswith("-stop-gradient")
+    ours = rgvf.preset("minatar/Breakout", agent.removesuffix("-stop-gradient"), stop_gradient=stopped)
+    assert ours.agent == studied.agent
+    for name in ("env", "frames", "actors", "steps", "clip_rewards"):
+        assert getattr(ours, name) == getattr(studied, name)

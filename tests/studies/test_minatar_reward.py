@@ -15,6 +15,7 @@ from rgvf.studies.reward_agents import (
     ABLATIONS,
     AGENTS,
     BEYOND,
+    CAVEAT,
     COMBINATION,
     SEARCHED,
     Setting,
@@ -42,6 +43,14 @@ def test_what_is_run():
         seeds["search" if variant in SEARCH else "study"] |= set(run.all_seeds)
     assert len(seeds["study"]) == 10
     assert seeds["study"].isdisjoint(seeds["search"] | set(range(10)) | {OTHER_SEARCH + i for i in range(10)})
+
+
+def test_a_plan_measures_narrow_and_wide_agents_apart():
+    narrow, slower, wide = (
+        STUDY.kind(RewardConfig(), f"search.Breakout.a2c.{each}")
+        for each in ("narrow-0.001", "narrow-0.002", "wide-0.001")
+    )
+    assert narrow == slower != wide == STUDY.kind(RewardConfig(), "Breakout.a2c")
 
 
 def test_every_agent_has_the_same_search():
@@ -175,4 +184,5 @@ def test_a_small_part_of_it(tmp_path):
     again = run_study(STUDY, config, tmp_path, some)  # both numbers of seeds are found complete
     assert again.table == conclusion.table
     assert isinstance(config, RunsConfig)
+    assert CAVEAT in json.loads((tmp_path / "claims.json").read_text())["caution"]
     assert {path.name for path in conclusion.figures} >= {"curves.png", "aggregate.png"}

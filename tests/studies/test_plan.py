@@ -50,7 +50,10 @@ def test_a_plan_counts_what_is_left(tmp_path):
     folder.save_result("Breakout.a2c", {"identity": STUDY.identity(config, "Breakout.a2c"), **result})
     plan = make_plan(STUDY, config, folder.path, names, 3, seconds=0)
     assert (plan.agents, plan.frames, plan.done) == (24, 24_000, 2)
-    assert {kind.name for kind in plan.kinds} >= {"minatar/Breakout rgvf-stop-gradient", "minatar/Freeway a2c"}
+    assert {kind.name for kind in plan.kinds} >= {
+        "minatar/Breakout rgvf-stop-gradient (hidden 128)",
+        "minatar/Freeway a2c (hidden 128)",
+    }
 
 
 def test_hours_are_frames_over_rates_over_what_runs_at_once():

@@ -206,6 +206,7 @@ def test_the_memory_of_a_gpu_is_left_to_the_processes_before_jax_is_used(monkeyp
     monkeypatch.setattr(STUDY, "check_ready", check_ready)
     with pytest.raises(ValueError, match="seen"):
         run_study(STUDY, SMALL, tmp_path / "study", ["Breakout.a2c"], parallel=1)
+    assert not (tmp_path / "study").exists()  # where nothing can run, nothing is written
     monkeypatch.delenv(PREALLOCATE)
     make_plan(STUDY, SMALL, tmp_path / "plan", ["Breakout.a2c"], 1)
     assert seen == ["false", "false"]
