@@ -52,7 +52,11 @@ def run_study(
     """
     if parallel != 0:
         leave_memory()
-    if not (is_old := (out / "config.json").exists()):
+    try:
+        is_old = (out / "config.json").exists()
+    except OSError:  # such as a name that is too long: opening it says so
+        is_old = False
+    if not is_old:
         study.check_ready(config, choose(study, config, variants))  # before anything is written
     folder, names = open_study(study, config, out, variants)
     results = stored_results(study, config, folder)
