@@ -131,7 +131,7 @@ def study_options(chosen: Study, arguments: list[str]) -> _Options[Any]:
 def _plan(chosen: Study, options: _Options[Any], modules: tuple[str, ...]) -> None:
     from rgvf.cli.terminal import StudyProgress, print_counts, print_hours
     from rgvf.studies import RunsStudy
-    from rgvf.studies.plan import make_plan
+    from rgvf.studies.plan import PATIENCE, make_plan
 
     if not isinstance(chosen, RunsStudy):
         raise CommandError(f"{chosen.name} takes minutes, so it has no plan; run it.")
@@ -140,7 +140,8 @@ def _plan(chosen: Study, options: _Options[Any], modules: tuple[str, ...]) -> No
     print_counts(counted, "" if options.variants else chosen.what(options.settings))
     if not counted.kinds:
         return
-    print("Measuring how fast each kind of agent is; Ctrl-C ends it, with a rough answer …", file=sys.stderr)
+    limit = f"about {PATIENCE / 60:.0f} minutes at most"
+    print(f"Measuring how fast each kind of agent is: {limit}. Ctrl-C ends it, with a rough answer …", file=sys.stderr)
     with StudyProgress() as progress:
         plan = make_plan(*arguments, progress, retry_failed=options.retry_failed, imports=modules)
     print_hours(plan, options.machines, chosen.not_planned)

@@ -140,7 +140,7 @@ def print_hours(plan: StudyPlan, machines: int, not_planned: str) -> None:
             f"{kind.hours:,.1f}" if kind.hours >= 1 else f"{kind.hours:.2g}" if kind.rate else "?",
         )
         for kind in plan.kinds
-        if kind.rate or not plan.interrupted
+        if kind.rate or not measured
     ]
     print_table(console, [("agent", "to train", "batches", "frames/s of a batch", "hours, one by one"), *rows])
     at_once = f"{plan.parallel} at once" if plan.parallel > 1 else "one at a time"

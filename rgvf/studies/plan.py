@@ -19,6 +19,8 @@ from rgvf.studies.study import StudyListener, choose, open_study, some_of, store
 
 SECONDS = 5.0
 """Of each measurement, once compiled."""
+PATIENCE = 300.0
+"""Seconds after which no more measurements are begun."""
 
 
 class Kind(NamedTuple):
@@ -86,18 +88,21 @@ def make_plan(
     listener: StudyListener = SILENT,
     *,
     seconds: float = SECONDS,
+    patience: float = PATIENCE,
     retry_failed: bool = False,
     imports: Sequence[str] = (),
 ) -> StudyPlan:
     """Count what is left to run, and measure one batch of each kind. No result is written.
 
-    A batch that was begun counts as if it were not. Where the listener interrupts, the plan has what was measured.
+    A batch that was begun counts as if it were not. Kinds with the most frames are measured first. Where there are too
+    many, or the listener interrupts, the plan has what was measured.
 
     Args:
         out: the folder that may have results already.
         variants: as for `run_study`.
         parallel: how many are run at once; they are measured so, too.
         seconds: of each measurement; 0: none.
+        patience: seconds after which no more measurements are begun.
         retry_failed: as for `run_study`.
     """
     leave_memory()
@@ -122,7 +127,8 @@ def make_plan(
     for batch, members in to_run:
         kinds = {study.kind(config, variant) for variant in members}
         by_kind.setdefault(batch if len(kinds) > 1 else kinds.pop(), []).append(members)
-    largest = {kind: max(batches, key=agents) for kind, batches in by_kind.items()}
+    by_frames = sorted(by_kind, key=lambda kind: -sum(map(agents, by_kind[kind])))
+    largest = {kind: max(by_kind[kind], key=agents) for kind in by_frames}
     rates: dict[str, float] = {}
     cannot, interrupted = "", False
     if seconds and left:
@@ -131,10 +137,13 @@ def make_plan(
         except ValueError as error:
             cannot = str(error)
         else:
+            began = time.monotonic()
             measured = _measure(study, config, largest, len(to_run), parallel, listener, seconds, imports)
             try:
                 for each in measured:
                     rates = each | rates
+                    if time.monotonic() - began > patience:
+                        break
             except KeyboardInterrupt:
                 interrupted = True
     plan = [
@@ -171,5 +180,5 @@ def _measure(
             scratch = StudyFolder(Path(path), study.name, config.identity())
             pool = Pool(study, config, scratch, listener, parallel, imports, measure=seconds)
             pool.run([(name, tuple(batches[kind])) for name, kind in together.items()])
-        yield {kind: pool.rates[name] for name, kind in reversed(together.items()) if name in pool.rates}
         listener.finish(f"{title} ({some_of(tuple(dict.fromkeys(together.values())))})", time.monotonic() - began)
+        yield {kind: pool.rates[name] for name, kind in reversed(together.items()) if name in pool.rates}

@@ -18,6 +18,8 @@ from rgvf.studies.curves import Curves
 from rgvf.studies.failures import failure_file
 from rgvf.studies.folder import StudyFolder
 from rgvf.studies.minatar import STUDY, MinAtarConfig
+from rgvf.studies.minatar_tuning import STUDY as TUNING
+from rgvf.studies.minatar_tuning import TuningConfig
 from rgvf.studies.plan import Kind, StudyPlan, make_plan
 from rgvf.studies.worker import Stopwatch
 from tests.studies.test_pool import SMALL, Recorder
@@ -133,6 +135,17 @@ def test_a_plan_that_is_interrupted_has_what_was_measured_and_leaves_nothing(tmp
     assert [kind.rate > 0 for kind in plan.kinds] == [True, False]
     assert plan.hours() > plan.kinds[0].hours
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_plan_that_runs_out_of_patience_has_measured_the_most_frames(tmp_path):
+    config = TuningConfig(seeds=1, frames=640, hidden=8, points=2, checkpoints=2)
+    names = [f"{each}.scale-8" for each in ("mhvp.rate-0.002", "a2c.rate-0.002", "a2c.rate-0.004")]
+    plan = make_plan(TUNING, config, tmp_path / "new", names, 1, seconds=0.5, patience=0)
+    assert sorted(kind.agents for kind in plan.kinds) == [1, 2]
+    assert {kind.agents: kind.rate > 0 for kind in plan.kinds} == {1: False, 2: True}
+    assert not plan.interrupted
+    assert plan.hours() > max(plan.kinds, key=lambda kind: kind.agents).hours
 
 
 @pytest.mark.slow
