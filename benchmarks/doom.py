@@ -2,11 +2,11 @@
 
     .venv/bin/python benchmarks/doom.py [--scenario my_way_home] [--seconds 20] [--agents a2c rgvf …]
 
-One process alone steps games with random actions, without any workers: one game, and as many as a worker has (more of
-them need more of a core's cache). Then as many such processes as there are cores do so at once, which is what the machine
-can do with 32 games: cores may share caches and units of a processor. Each process stays with its engines on one core: they
-wait for each other, and are half as fast on two. Workers are as many processes as there are cores, with the same 32
-games. The machine should be idle otherwise; compare the ratios.
+One process alone steps games with random actions, without any workers: one game, and as many as a worker has (their
+engines share a core's cache). Then as many such processes as there are cores do so at once, which is what the machine
+can do with 32 games: cores may share caches and units of a processor. Each process stays with its engines on one core:
+they wait for each other, and are half as fast on two. Workers are as many processes as there are cores, with the same
+32 games. The machine should be idle otherwise; compare the ratios.
 """
 
 import argparse
@@ -33,11 +33,11 @@ def alone_speed(env: str, seconds: float, core: int, games: int) -> float:
     try:
         for game in playing:
             game.reset()
-        rng = np.random.default_rng(0)
+        rng, n_actions = np.random.default_rng(0), len(playing[0].spec.actions)
         steps, began = 0, time.perf_counter()
         while time.perf_counter() - began < seconds:  # new actions each time: what is seen decides what a step costs
             for _ in range(10):
-                for game, action in zip(playing, rng.integers(len(game.spec.actions), size=games).tolist(), strict=True):
+                for game, action in zip(playing, rng.integers(n_actions, size=games).tolist(), strict=True):
                     game.step(action)
             steps += 10 * games
         return steps / (time.perf_counter() - began)
