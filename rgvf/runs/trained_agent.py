@@ -81,6 +81,8 @@ class TrainedAgent:
             raise ValueError(f"observations must end in axes of {shape}, not {array.shape}")
         if self.spec.observation_dtype == "uint8" and array.dtype != jnp.uint8:
             raise ValueError(f"observations must be bytes (uint8), not {array.dtype}")
+        if jnp.issubdtype(array.dtype, jnp.inexact) and not np.isfinite(array).all():
+            raise ValueError("observations must be finite")
         return array
 
     def represent(self, observation: Shaped[Any, "*batch *observation"]) -> Float[Array, "*batch size"]:

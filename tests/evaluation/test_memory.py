@@ -108,6 +108,8 @@ def test_wrong_use_is_explained(agent):
         agent.step(past, observation)
     with pytest.raises(ValueError, match="rewards must be finite, not nan"):
         agent.step(past, observation, reward=np.nan)
+    with pytest.raises(ValueError, match="observations must be finite"):
+        agent.step(agent.begin(), np.array([0, np.nan, 0], np.float32))
     for action in (9, -5):
         with pytest.raises(ValueError, match=rf"the last action was \[ ?{action}\]; there are \d, from 0 on"):
             agent.step(past.acted(action), observation, reward=0.0)
