@@ -12,6 +12,8 @@ Memory: TypeAlias = Any
 """What a representation keeps of the past: a pytree of arrays with a leading axis of environments. `()`: nothing."""
 NO_ACTION = -1
 """The last action where there is none. Its one-hot vector is zero."""
+UNKNOWN_ACTION = -2
+"""The last action after an observation, until the agent has acted."""
 
 
 class Percept(NamedTuple):
@@ -52,6 +54,12 @@ class Past(NamedTuple):
         if not jnp.issubdtype(actions.dtype, jnp.integer):
             raise TypeError(f"an action is the index of one, a whole number, not {action!r}")
         return self._replace(last_action=actions.astype(jnp.int32).reshape(-1))
+
+    def seen(self, memory: Memory) -> Past:
+        """After an observation, when neither the next action nor its reward is known."""
+        if self.last_action is None:
+            return self
+        return Past(memory, jnp.full_like(self.last_action, UNKNOWN_ACTION))
 
     def without_reward(self) -> Past:
         """The same before the reward of the last action is known. It gives no percept with a past until it is."""

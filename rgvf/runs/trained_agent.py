@@ -21,7 +21,7 @@ from rgvf.questions import QuestionNetwork
 from rgvf.runs.config import RunConfig
 from rgvf.runs.folder import RunError, RunFolder, check_identity
 from rgvf.spec import EnvironmentSpec
-from rgvf.trajectory import NO_ACTION, Past, Percept
+from rgvf.trajectory import NO_ACTION, UNKNOWN_ACTION, Past, Percept
 
 
 class TrainedAgent:
@@ -164,28 +164,34 @@ class TrainedAgent:
         if past.last_action is not None and past.last_action.shape != n:
             raise ValueError(f"the past is of {len(past.last_action)} games, the observations are of {n}")
         firsts = _of_each("first", first, n).astype(bool)
-        if reward is None and past.last_action is not None and ((past.last_action != NO_ACTION) & ~firsts).any():
-            raise ValueError("this agent remembers rewards: pass reward=, what the environment gave for its action")
-        last, actions = past.last_action, len(self.spec.actions)
-        if last is not None and ((last >= actions) | (last < NO_ACTION)).any():
-            raise ValueError(f"the last action was {last}; there are {actions}, from 0 on")
-        given = np.asarray(_of_each("reward", 0.0 if reward is None else reward, n), np.float32)
+        if past.last_action is not None:
+            firsts |= self._begins(np.asarray(past.last_action), firsts)
+            if reward is None and not firsts.all():
+                raise ValueError("this agent remembers rewards: pass reward=, what the environment gave for its action")
+        given = _of_each("reward", 0.0 if reward is None else reward, n).astype(np.float32)
         if not np.isfinite(given).all():
             raise ValueError(f"rewards must be finite, not {reward}")
         rewards = jnp.asarray(self.config.rewards(given))
-        percept = past._replace(last_reward=rewards).percept(array if games else array[None], firsts)
+        percept = past._replace(last_reward=rewards).percept(array if games else array[None], jnp.asarray(firsts))
         new, predicted = self._predict(self.agent, past.memory, percept)
-        return past._replace(memory=new).without_reward(), predicted if games else jax.tree.map(
-            lambda x: x[0], predicted
-        )
+        return past.seen(new), predicted if games else jax.tree.map(lambda x: x[0], predicted)
+
+    def _begins(self, last_action: np.ndarray, first: np.ndarray) -> np.ndarray:
+        """Where nothing has happened yet. ValueError for actions that there are not."""
+        actions = len(self.spec.actions)
+        if ((last_action == UNKNOWN_ACTION) & ~first).any():
+            raise ValueError("the agent has not acted since it last observed: past = past.acted(action)")
+        if ((last_action >= actions) | (last_action < UNKNOWN_ACTION)).any():
+            raise ValueError(f"the last action was {last_action}; there are {actions}, from 0 on")
+        return last_action == NO_ACTION
 
 
-def _of_each(name: str, value: Any, games: tuple[int, ...]) -> Shaped[Array, " games"]:
+def _of_each(name: str, value: Any, games: tuple[int, ...]) -> Shaped[np.ndarray, " games"]:
     """One value for each game, or the same for all."""
     array = np.asarray(value)
     if array.shape not in ((), games) or array.dtype.kind not in "biuf":
         raise ValueError(f"{name} must be one number, or one for each of {games[0]} games, not {value!r}")
-    return jnp.array(np.broadcast_to(array, games))
+    return np.array(np.broadcast_to(array, games))
 
 
 def _choose(policy: Float[Array, "*batch actions"], key: Key[Array, ""] | None) -> int | Int[np.ndarray, "*batch"]:

@@ -54,6 +54,7 @@ def test_a_compiled_scan_of_the_pure_function_is_the_same(agent):
     observations = rng.normal(size=(6, 4, 3)).astype(np.float32)
     rewards = rng.normal(size=(6, 4)).astype(np.float32)
     firsts = rng.random((6, 4)) < 0.3
+    firsts[0] = True
 
     @jax.jit
     def play(learned, past, observations, rewards, firsts):
@@ -93,6 +94,22 @@ def test_one_game_and_several(agent):
     assert drawn == {0, 1}
 
 
+def test_a_reward_from_before_the_first_observation_is_forgotten(agent):
+    """That of the game before, which a program may still hold."""
+    observations, rewards = np.eye(3, dtype=np.float32)[:2], np.array([1.0, -1.0])
+    past, expected = agent.observe(agent.begin(2), observations)
+    for first in (False, True):
+        after, predicted = agent.observe(agent.begin(2), observations, reward=rewards, first=first)
+        np.testing.assert_array_equal(predicted["value"], expected["value"])
+        np.testing.assert_array_equal(after.memory, past.memory)
+    _, later = agent.observe(past.acted(np.array([1, 0])), observations, reward=rewards)
+    _, again = agent.observe(past.acted(np.array([1, 0])), observations, first=True)
+    assert not np.allclose(later["value"], expected["value"], atol=1e-4)
+    np.testing.assert_array_equal(again["value"], expected["value"])
+    _, unacted = agent.observe(past, observations, first=True)
+    np.testing.assert_array_equal(unacted["value"], expected["value"])
+
+
 @pytest.mark.unchecked_types
 def test_wrong_use_is_explained(agent):
     observation = np.zeros(3, np.float32)
@@ -108,6 +125,9 @@ def test_wrong_use_is_explained(agent):
         agent.step(past, observation)
     with pytest.raises(ValueError, match="rewards must be finite, not nan"):
         agent.step(past, observation, reward=np.nan)
+    seen, _ = agent.observe(past, observation, reward=0.0)
+    with pytest.raises(ValueError, match=r"has not acted since it last observed: past = past.acted\(action\)"):
+        agent.observe(seen, observation, reward=0.0)
     with pytest.raises(ValueError, match="observations must be finite"):
         agent.step(agent.begin(), np.array([0, np.nan, 0], np.float32))
     for action in (9, -5):
