@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from rgvf.agents import AgentConfig
+from rgvf.agents import MAIN, STOPPED, AgentConfig
 from rgvf.environments import Environment, find_spec
 from rgvf.environments.registry import canonical_name, is_minigrid, own_name
 from rgvf.messages import suggestion, unknown
@@ -44,6 +44,12 @@ MINATAR_WIDE_RATES = {
 }
 """The best with 512 units on Breakout and Freeway, by `rgvf study minatar-reward`: docs/results/minatar-reward.md."""
 
+_ABLATIONS = {
+    **dict.fromkeys(("rgvf-no-actions", "rgvf-shallow", "rgvf-discounted-sum"), "rgvf"),
+    "action-values-no-actions": "action-values",
+}
+"""What they are ablations of."""
+
 
 @dataclass(frozen=True)
 class Preset:
@@ -60,7 +66,17 @@ class Preset:
         """The settings for an agent in an environment."""
         suite = env.partition("/")[0]
         memory = {"representation": "gru"} if suite in WITH_MEMORY else {}
-        return {**memory, **self.settings, **self.by_suite.get(suite, {}), **self.by_agent.get(agent.label, {})}
+        return {**memory, **self.settings, **self.by_suite.get(suite, {}), **self._own(agent)}
+
+    def _own(self, agent: AgentConfig) -> Mapping[str, Any]:
+        """Those of an agent, whatever the order of its tasks. An ablation without any has those of what it ablates."""
+        known = {
+            frozenset(label.removesuffix(STOPPED).split("+")): settings
+            for label, settings in self.by_agent.items()
+            if label.endswith(STOPPED) == agent.stop_gradient
+        }
+        tasks = frozenset(agent.task_names or (MAIN,))
+        return known.get(tasks) or known.get(frozenset(_ABLATIONS.get(task, task) for task in tasks), {})
 
 
 def _rates(rates: Mapping[str, float], **settings: Any) -> dict[str, dict[str, Any]]:

@@ -192,3 +192,18 @@ def test_agents_with_questions_about_reward_are_those_of_their_study(agent):
     assert ours.agent == studied.agent
     for name in ("env", "frames", "actors", "steps", "clip_rewards"):
         assert getattr(ours, name) == getattr(studied, name)
+
+
+def test_ablations_and_tasks_in_another_order_have_the_same_sizes_and_rates():
+    def found(agent, **mode):
+        config = rgvf.preset("minatar/Breakout", agent, **mode).agent
+        return config.learning_rate, config.kernels, config.dense, config.hidden
+
+    two = found("rgvf+action-values", stop_gradient=True)
+    assert two == (2e-3, (32,), (512,), 512)
+    others = "action-values+rgvf", "rgvf+action-values-no-actions", "rgvf-shallow+action-values"
+    assert {found(agent, stop_gradient=True) for agent in others} == {two}
+    assert found("rgvf+action-values-no-actions") == found("rgvf+action-values") != two
+    assert found("action-values-no-actions") == found("action-values")
+    assert found("rgvf-no-actions") == found("rgvf")  # of which end-to-end ablations were not searched
+    assert found("rgvf-no-actions", stop_gradient=True) == (4e-3, (), (), 128)  # which was
