@@ -6,7 +6,12 @@ because RMSProp divides its gradient by its own size. Here each step of the repr
     e_k ← e_k + r · (relative error of task k in this batch, at most 1, − e_k)
     w_k = (1 − e_k) / max_j (1 − e_j), at least `FLOOR`
 
+where j goes over the tasks whose targets have varied. The others, such as the prediction of a reward that has not come
+yet, weigh 1 until theirs do.
+
 The relative error is √(unexplained variance / variance of the targets): 1 where nothing is explained, 0 where all is.
+The targets are those of temporal differences, made of the task's own next answers. So it says how well a task agrees
+with itself from step to step. This is easier for longer horizons, and no proof that the answers are right.
 The weight changes what a task does to the representation, not what it does to its own head. The main task has no part
 in it.
 """
@@ -30,7 +35,7 @@ class Balance(NamedTuple):
     """The running relative errors of the tasks; a pytree."""
 
     error: dict[str, Float[Array, ""]]
-    """e, by task. It starts at 0, so all weigh the same at first."""
+    """e, by task. It starts at 0, so all weigh the same at first, and stays there until targets vary."""
 
     @classmethod
     def of(cls, tasks: tuple[str, ...]) -> Balance:
@@ -46,10 +51,11 @@ class Balance(NamedTuple):
     @property
     def weights(self) -> Mapping[str, Float[Array, ""]]:
         """w, by task."""
-        explained = {task: jnp.maximum(1 - each, 0.0) for task, each in self.error.items()}
-        highest = jnp.max(jnp.stack(list(explained.values())))
+        errors = jnp.stack(list(self.error.values()))
+        highest = jnp.max(1 - errors, where=errors > 0, initial=0.0)
         whole = jnp.where(highest > 0, highest, 1.0)
-        return {task: jnp.maximum(each / whole, FLOOR) for task, each in explained.items()}
+        weights = jnp.where(errors > 0, jnp.maximum((1 - errors) / whole, FLOOR), 1.0)
+        return dict(zip(self.error, weights, strict=True))
 
     def weigh(self, task: str, step: Any) -> Any:
         """What is done of a task's step of the representation."""

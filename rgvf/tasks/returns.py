@@ -65,6 +65,8 @@ def relative_error(
     """√(Σ (target − answer)² / Σ (target − mean target of the node)²) over the nodes that learn, from their `td_loss`.
 
     1: no better than the mean of each target; 0: perfect. NaN where no target varies: there is nothing to compare with.
+    Targets bootstrap from the task's own answers, so a small error says that these agree from step to step, not that
+    they are right.
     """
     largest = jnp.max(target, (0, 1), where=learns, initial=-jnp.inf, keepdims=True)
     kept = jnp.where(learns, target - largest, 0.0)  # about one of them: a large mean would cost digits

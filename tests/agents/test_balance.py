@@ -41,6 +41,16 @@ def test_all_weigh_the_same_at_first_and_where_nothing_is_explained():
     assert len({float(weight) for weight in weights.values()}) == 1
 
 
+def test_a_task_whose_targets_have_not_varied_takes_no_weight_from_the_others():
+    """Such as the prediction of a reward that has not come yet."""
+    balance = Balance.of(("rgvf", "action-values", "reward-prediction"))
+    for _ in range(1000):
+        for task, error in (("rgvf", 0.65), ("action-values", 0.3), ("reward-prediction", math.nan)):
+            balance = balance.observe(task, jnp.float32(error))
+    weights = {task: float(weight) for task, weight in balance.weights.items()}
+    assert weights == pytest.approx({"rgvf": 0.5, "action-values": 1.0, "reward-prediction": 1.0}, rel=1e-3)
+
+
 def test_no_weight_falls_below_the_floor():
     assert with_errors(rgvf=1.0, action_values=0.1).weights["rgvf"] == pytest.approx(1 / 16)
 
@@ -67,7 +77,7 @@ def test_weights_scale_what_a_task_does_to_the_representation_and_nothing_else()
     plain, _ = plain_update(agent._replace(balance=None), batch, key)
     steps = []
     for error in (0.5, 0.75):
-        balance = with_errors(rgvf=0.0, action_values=error)
+        balance = with_errors(rgvf=1e-6, action_values=error)
         after, metrics = update(agent._replace(balance=balance), batch, key)
         assert all(leaves_close(after.modules[task], plain.modules[task]) for task in ("a2c", *NAMES))
         assert leaves_close(after.optimiser_states, plain.optimiser_states)
