@@ -56,7 +56,7 @@ class Environment(Protocol):
 
 
 def check_environment(environment: Any) -> None:
-    """ValueError where the environment lacks something, or its observations are not of its `observation_shape`."""
+    """ValueError where the environment lacks something, or what it gives is not of the kind that it must be."""
     if isinstance(environment, type):
         raise ValueError(f"pass an environment object, {environment.__name__}(…), not the class {environment.__name__}")
     for name in ("actions", "observation_shape", "reset", "step"):
@@ -75,6 +75,12 @@ def check_environment(environment: Any) -> None:
         if tuple(shown.shape) != tuple(environment.observation_shape):
             expected = f"`observation_shape` says {tuple(environment.observation_shape)}"
             raise ValueError(f"`{name}` gives an observation of shape {tuple(shown.shape)}, but {expected}")
+    if first.dtype != step.observation.dtype:
+        raise ValueError(f"`reset` gives an observation of {first.dtype}, but `step` one of {step.observation.dtype}")
+    for name, each in (("reward", step.reward), ("terminal", step.terminal), ("truncated", step.truncated)):
+        kind, wanted = ("a number", jnp.number) if name == "reward" else ("a boolean", jnp.bool_)
+        if each.shape or not jnp.issubdtype(each.dtype, wanted):
+            raise ValueError(f"`step` must give {kind} as {name}, not {each.dtype}{list(each.shape)}")
 
 
 def _kinds(state: State) -> dict[str, str]:

@@ -65,7 +65,8 @@ def evaluate(
     key = key_for(seed, Purpose.EVALUATION)
     with _games(agent, sticky_option(agent, sticky), seeds, processes) as environments:
         step, frames, past = environments.reset(), FrameStack(agent.spec, n), agent.begin(n)
-        while any(len(each) < wanted for each, wanted in zip(scores, quota, strict=True)):
+        wanted = quota > 0
+        while wanted.any():
             key, action_key = jax.random.split(key)
             observation = frames.push(step.observation, step.first)
             past, action = agent.step(
@@ -77,7 +78,8 @@ def evaluate(
                 if len(scores[i]) < quota[i]:
                     scores[i].append(float(step.game_return[i]))
                     report(sum(map(len, scores)) / games)
-            if step.game_length.max() > MAX_STEPS:
+            wanted = np.array([len(each) for each in scores]) < quota
+            if np.max(step.game_length, where=wanted, initial=0) > MAX_STEPS:
                 raise ValueError(f"a game of {agent.config.env} has not ended after {MAX_STEPS:,} steps")
     return np.concatenate([np.array(each) for each in scores])
 

@@ -29,9 +29,14 @@ def reward_prediction() -> QuestionNetwork:
     return QuestionNetwork(["reward"], ["next reward"], [("next reward", "reward")])
 
 
-def multi_horizon_values(discounts: Iterable[float] = MHVP_DISCOUNTS) -> QuestionNetwork:
+def as_discounts(discounts: float | Iterable[float]) -> tuple[float, ...]:
+    """One or several, as a tuple."""
+    return (float(discounts),) if isinstance(discounts, float | int) else tuple(discounts)
+
+
+def multi_horizon_values(discounts: float | Iterable[float] = MHVP_DISCOUNTS) -> QuestionNetwork:
     """The value of the policy at several discounts. (MHVP, Fedus et al. 2019)"""
-    discounts = tuple(discounts)
+    discounts = as_discounts(discounts)
     names = [f"value {i}" for i in range(len(discounts))]
     edges: list[Edge] = []
     for name, discount in zip(names, discounts, strict=True):

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from rgvf.questions.catalog import MHVP_DISCOUNTS, discounted_sum, shallow
+from rgvf.questions.catalog import MHVP_DISCOUNTS, as_discounts, discounted_sum, shallow
 from rgvf.questions.graph import Edge
 from rgvf.questions.names import names_of
 from rgvf.questions.network import QuestionNetwork
@@ -53,7 +53,7 @@ def random_network(
 def action_values(
     actions: Iterable[str] | int,
     *,
-    discounts: Iterable[float] = MHVP_DISCOUNTS,
+    discounts: float | Iterable[float] = MHVP_DISCOUNTS,
     depth: int = 8,
     repeat: int = 16,
     seed: int | np.random.Generator,
@@ -74,7 +74,7 @@ def action_values(
         A network about the feature "reward"; node "l.i" is number i of layer l.
     """
     action_names, feature = names_of("action", actions), "reward"
-    discounts = tuple(discounts)
+    discounts = as_discounts(discounts)
     if not discounts:
         raise ValueError("at least one discount is needed")
     for discount in discounts:

@@ -215,10 +215,20 @@ def _scaled(task: TaskSettings, env: str) -> TaskSettings:
 
 def _no_setting(name: str, values: Mapping[str, Any], known: set[str], agent: AgentConfig) -> str:
     """A sentence for a setting that runs do not have: it may be one of a task."""
-    own: list[type[Any]] = [type(task) for task in agent.auxiliary]
-    others = () if suggestion(name, known) else TASKS.values()
-    for task in (*own, *others):
-        if name in {field.name for field in dataclasses.fields(task)}:
-            how = f"agent=rgvf.tasks.{task.__name__}({name}={values[name]!r})"
-            return f"{name} is a setting of the task {task.name}; set it there: rgvf.preset(…, {how})"
-    return unknown("setting", name, sorted(known))
+
+    def with_it(tasks: Sequence[type[Any]]) -> dict[str, str]:
+        """By task: how it is given the setting."""
+        having = [task for task in tasks if name in {field.name for field in dataclasses.fields(task)}]
+        return {task.name: f"rgvf.tasks.{task.__name__}({name}={values[name]!r})" for task in having}
+
+    found = with_it([type(task) for task in agent.auxiliary])
+    how = [found.get(task, repr(task)) for task in agent.task_names]
+    if not found:
+        others = () if suggestion(name, known) else tuple(TASKS.values())
+        found = dict(list(with_it(others).items())[:1])
+        how = list(found.values())
+    if not found:
+        return unknown("setting", name, sorted(known))
+    which = f"task{'s' * (len(found) > 1)} {' and '.join(found)}"
+    shown = how[0] if len(how) == 1 else f"[{', '.join(how)}]"
+    return f"{name} is a setting of the {which}; set it there: rgvf.preset(…, agent={shown})"

@@ -16,9 +16,9 @@ from rgvf.studies.curves import Curves
 ENOUGH_SEEDS = 4
 """Fewer seeds do not separate two agents in a game.
 
-With three, all of one agent are above all of the other in 1 of 20 cases by chance alone; with four, in 1 of 70. Bootstrap
-intervals of few seeds are too narrow: where there is no difference, one lies above 0 in 7 % of cases with four or five
-seeds, in 4 % with ten and in 3 % with thirty (normal scores), where 2.5 % would be right.
+With three, all of one agent are above all of the other in 1 of 20 cases by chance alone; with four, in 1 of 70.
+Bootstrap intervals of few seeds are too narrow: where there is no difference, one lies above 0 in 7 % of cases with
+four or five seeds, in 4 % with ten and in 3 % with thirty (normal scores), where 2.5 % would be right.
 """
 CLEARLY = f"by the 95 % bootstrap interval of the difference of means, with at least {ENOUGH_SEEDS} seeds"
 ByVariant = Mapping[str, Curves]

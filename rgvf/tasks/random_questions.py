@@ -147,7 +147,7 @@ class ActionValues(QuestionSettings):
 
 @dataclass(frozen=True)
 class ActionValuesNoActions(ActionValues):
-    """Ablation: the same networks without conditions on actions. Questions that differed only by these become the same."""
+    """Ablation: the same networks without conditions on actions. Questions that differed only by these are the same."""
 
     name: ClassVar[str] = "action-values-no-actions"
 

@@ -61,6 +61,8 @@ def test_parents_are_drawn_at_random_and_by_the_seed():
 
 
 def test_depth_0_is_multi_horizon_values():
+    assert multi_horizon_values(0.9) == multi_horizon_values([0.9])
+    assert action_values(3, discounts=0.9, seed=0) == action_values(3, discounts=[0.9], seed=0)
     values, mhvp = action_values(3, depth=0, seed=0), multi_horizon_values()
     np.testing.assert_array_equal(values.dense, mhvp.dense)
     assert values.conditions == mhvp.conditions

@@ -173,6 +173,18 @@ class Growing(Widening):
         )
 
 
+class Giving(Count):
+    """What its `step` gives differs in one part."""
+
+    def __init__(self, **part):
+        super().__init__()
+        self.part = part
+
+    def step(self, state, action, key):
+        following, step = super().step(state, action, key)
+        return following, step._replace(**self.part)
+
+
 def test_an_environment_can_be_passed(tmp_path):
     config = rgvf.preset(Count(), "a2c", hidden=8, frames=40, actors=4, steps=5)
     assert (config.env, config.clip_rewards) == ("own/Count", 0)  # the preset for vectors
@@ -198,6 +210,11 @@ def test_an_environment_can_be_passed(tmp_path):
             r"`step` must give a state like that of `reset`.*\['t'\] is int32\[\] at first, then float32\[\]",
         ),
         ("own/Count", Growing(), r"`step` must give a state like .* \['seen'\] is missing at first, then int32\[\]"),
+        ("own/Count", Giving(observation=jnp.zeros(1, int)), "an observation of float32, but `step` one of int32"),
+        ("own/Count", Giving(reward=jnp.zeros(1)), r"`step` must give a number as reward, not float32\[1\]"),
+        ("own/Count", Giving(reward=jnp.bool_(True)), r"`step` must give a number as reward, not bool\[\]"),
+        ("own/Count", Giving(terminal=jnp.float32(0)), r"`step` must give a boolean as terminal, not float32\[\]"),
+        ("own/Count", Giving(truncated=jnp.zeros(1, bool)), r"`step` must give a boolean as truncated, not bool\[1\]"),
         ("own/Count", Count, r"pass an environment object, Count\(…\), not the class Count"),
         (
             "own/Count",

@@ -125,6 +125,11 @@ def test_wrong_names_end_in_a_sentence(capsys):
         rgvf.preset("atari/Breakout", depth=4)
     with pytest.raises(ValueError, match=r"margin is a setting of the task curl; .*CURLSettings\(margin=2\)"):
         rgvf.preset("atari/Breakout", "a2c", margin=2)
+    both = r"agent=\[rgvf.tasks.RandomQuestions\(depth=4\), rgvf.tasks.ActionValues\(depth=4\)\]"
+    with pytest.raises(ValueError, match=f"depth is a setting of the tasks rgvf and action-values; .*{both}"):
+        rgvf.preset("minatar/Breakout", "rgvf+action-values", depth=4)
+    with pytest.raises(ValueError, match=r"of the task curl; .*agent=\['rgvf', rgvf.tasks.CURLSettings\(margin=2\)\]"):
+        rgvf.preset("minatar/Breakout", "rgvf+curl", margin=2)
 
 
 def test_help_shows_the_presets_and_with_an_environment_their_settings(capsys):
