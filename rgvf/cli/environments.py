@@ -31,13 +31,13 @@ def environments(arguments: list[str]) -> None:
     """Run the command."""
     from rgvf.environments.registry import SUITES
 
-    _, arguments = import_modules(arguments)
+    modules, arguments = import_modules(arguments)
     name = parse(_Options, arguments, "rgvf environments", description=DESCRIPTION).name
     if not name:
         return _list_suites()
     if "/" in name.rstrip("/"):
         with command_errors():
-            return _describe(name)
+            return _describe(name, modules)
     found = [each for each in _all_names() if name.lower() in each.lower()]
     if not found:
         raise CommandError(f"no environment has {name!r} in its name; the suites are {', '.join(SUITES)}.")
@@ -66,7 +66,7 @@ def _all_names() -> Iterator[str]:
             yield f"{suite}/{name}"
 
 
-def _describe(name: str) -> None:
+def _describe(name: str, modules: tuple[str, ...]) -> None:
     from rgvf.environments.registry import canonical_name, find_spec
     from rgvf.runs import find_preset, preset
 
@@ -79,5 +79,7 @@ def _describe(name: str) -> None:
     print(f"actions ({len(spec.actions)}): {', '.join(spec.actions)}")
     print(f"frames in a step: {spec.frames_per_step}")
     memory = ", agents with memory" if usual.agent.representation == "gru" else ""
-    print(f"preset: {find_preset(name)}, {usual.frames:,} frames{memory}")
-    print(f"'rgvf train --env {name} --help' shows its settings.")
+    scale = "" if usual.reward_scale == 1 else f", rewards × {usual.reward_scale:g} for learning (--reward-scale)"
+    print(f"preset: {find_preset(name)}, {usual.frames:,} frames{memory}{scale}")
+    imports = "".join(f"--import {module} " for module in modules)
+    print(f"'rgvf train {imports}--env {name} --help' shows its settings.")

@@ -14,8 +14,8 @@ OPTION = "--import"
 def import_modules(arguments: list[str]) -> tuple[tuple[str, ...], list[str]]:
     """Import the modules of all `--import MODULE` options; returns their names, and the other arguments.
 
-    Modules are looked for in the current folder, too. It happens before options are parsed, so that tasks of the user
-    have options like all others.
+    Modules are looked for in the current folder, too, also those of gym/MODULE:ID. It happens before options are
+    parsed, so that tasks of the user have options like all others.
     """
     modules, rest = [], []
     words = iter(arguments)
@@ -26,7 +26,7 @@ def import_modules(arguments: list[str]) -> tuple[tuple[str, ...], list[str]]:
             modules.append(word.removeprefix(f"{OPTION}="))
         else:
             rest.append(word)
-    if modules and "" not in sys.path:
+    if "" not in sys.path:
         sys.path.append("")
     for module in modules:
         if not module or module.startswith("-"):

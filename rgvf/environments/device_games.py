@@ -15,16 +15,10 @@ from numpy.typing import NDArray
 from rgvf.environments.environment import Environment, environment_spec, step_or_reset
 from rgvf.environments.game import Game
 from rgvf.environments.one_game import OneGame, WorkerGame
+from rgvf.environments.picture import picture_of
 from rgvf.environments.registry import find_environment, make_game, takes_option, worker_needs
 from rgvf.environments.workers.memory import TimeSteps
 from rgvf.seeding import Purpose, key_for
-
-_COLOURS = np.array(
-    [[255, 255, 255], [230, 80, 60], [90, 170, 250], [250, 200, 70], [120, 210, 120], [190, 120, 220],
-     [250, 140, 60], [80, 220, 220], [240, 120, 170], [160, 160, 160]],
-    np.float32,
-)  # fmt: skip
-
 
 SavedGames: TypeAlias = tuple[Any, TimeSteps]
 """What `DeviceGames.save` gives."""
@@ -106,19 +100,12 @@ class DeviceGame(OneGame):
         return self._games.save()
 
     def render(self) -> NDArray[np.uint8]:
-        """The environment's own picture; else a colour for each channel, one over another, and a vector as a row."""
+        """The environment's own picture; else one of the observation."""
         draw = getattr(self._environment, "render", None)
         if draw is not None:
             state, _ = self._games.save()
             return draw(jax.tree.map(lambda leaf: leaf[0], state))
-        observation = np.asarray(self.newest.observation, np.float32)
-        if observation.ndim != 3:
-            observation = observation.reshape(1, -1, 1)
-        image = np.zeros((*observation.shape[:2], 3), np.float32)
-        for channel in reversed(range(observation.shape[-1])):
-            value = observation[..., channel, None]
-            image = np.where(value > 0, value * _COLOURS[channel % len(_COLOURS)], image)
-        return image.clip(0, 255).astype(np.uint8).repeat(16, axis=0).repeat(16, axis=1)
+        return picture_of(self.newest.observation)
 
 
 def game_to_film(

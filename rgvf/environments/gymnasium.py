@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 from rgvf.environments import catch
 from rgvf.environments.game import GameError
 from rgvf.environments.gym_names import parse_gym_name
+from rgvf.environments.picture import picture_of
 from rgvf.environments.seeded import Outcome, SeededGame
 from rgvf.messages import one_line, suggestion
 from rgvf.spec import EnvironmentSpec
@@ -64,7 +67,7 @@ class GymGame(SeededGame):
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            raise GameError(f"{self.name} failed: {one_line(error)}") from error
+            raise GameError(f"{self.name} failed: {one_line(error)}{_place(error)}") from error
 
     def _convert(self, observation: Any) -> NDArray[np.generic]:
         flat = observation if self._flatten is None else self._flatten(observation)
@@ -72,11 +75,18 @@ class GymGame(SeededGame):
 
     def render(self) -> NDArray[np.uint8]:
         if self._env.render_mode != "rgb_array":
-            raise ValueError(f"{self.name} cannot be drawn: it has no render mode 'rgb_array'")
+            return picture_of(self.current().observation)
         return np.asarray(self._call(self._env.render), np.uint8)
 
     def close(self) -> None:
         self._env.close()
+
+
+def _place(error: BaseException) -> str:
+    """The last line on the way to an error that is not of an installed package, if there is one."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [each for each in frames if each.filename != __file__ and "site-packages" not in each.filename]
+    return f" ({Path(own[-1].filename).name}:{own[-1].lineno}, in {own[-1].name})" if own else ""
 
 
 def _make(name: str, render: bool) -> gymnasium.Env[Any, Any]:

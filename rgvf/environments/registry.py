@@ -266,6 +266,11 @@ def is_minigrid(gym_id: str) -> bool:
     return gym_id.rpartition(":")[2].startswith(("MiniGrid-", "BabyAI-"))
 
 
+def is_classic_control(gym_id: str) -> bool:
+    """Whether a Gymnasium environment is one of the classic ones whose returns are of the order of hundreds."""
+    return gym_id.rpartition(":")[2].startswith(("Acrobot-", "CartPole-", "LunarLander-", "MountainCar-"))
+
+
 def restores_games(name: str) -> bool:
     """Whether a saved game of this environment can be continued exactly."""
     suite = name.partition("/")[0]

@@ -23,7 +23,8 @@ def description(config: RunConfig, networks: Networks) -> str:
     about = counts if questions else ""
     kind = config.agent.representation
     network = "" if kind == "auto" else "a memory (gru), " if kind == "gru" else f"representation {kind}, "
-    return f"{about}{network}{config.actors} environments for each seed, on {device()}"
+    scale = "" if config.reward_scale == 1 else f"rewards × {config.reward_scale:g} for learning, "
+    return f"{about}{network}{scale}{config.actors} environments for each seed, on {device()}"
 
 
 def start_message(config: RunConfig) -> str:

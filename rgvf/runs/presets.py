@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from rgvf.agents import MAIN, STOPPED, AgentConfig
 from rgvf.environments import Environment, find_spec
-from rgvf.environments.registry import canonical_name, is_minigrid, own_name
+from rgvf.environments.registry import canonical_name, is_classic_control, is_minigrid, own_name
 from rgvf.messages import suggestion, unknown
 from rgvf.runs.config import RunConfig
 from rgvf.tasks import TASKS, ActorCriticSettings, TaskSettings
@@ -129,8 +129,9 @@ PRESETS: Mapping[str, Preset] = {
         "images below 36×36",
         {"frames": 200_000, "steps": 10, "learning_rate": 2e-3, "rms_epsilon": 1e-7, "clip_rewards": 0.0},
     ),
-    "vectors": Preset(
-        "observations that are vectors, such as those of classic control",
+    "vectors": Preset("observations that are vectors", {**_VECTORS, "frames": 1_000_000}),
+    "classic-control": Preset(
+        "the same for CartPole, Acrobot, MountainCar and LunarLander, whose returns are of the order of hundreds",
         {**_VECTORS, "frames": 1_000_000, "reward_scale": 0.1},
     ),
     "cue": Preset(
@@ -153,6 +154,8 @@ def choose_preset(env: str, environment: Environment | None = None) -> str:
         return "minatar"
     if suite == "gym" and is_minigrid(env.removeprefix("gym/")):
         return "minigrid"
+    if suite == "gym" and is_classic_control(env.removeprefix("gym/")):
+        return "classic-control"
     spec = find_spec(env, environment)
     if not spec.is_image:
         return "vectors"

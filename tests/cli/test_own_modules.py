@@ -69,6 +69,18 @@ def variables():
     return {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
+@pytest.mark.medium
+def test_a_module_in_the_current_folder_is_found_by_the_name_of_its_environment(tmp_path):
+    (tmp_path / "mine.py").write_text(MODULE)
+    described = rgvf_in(tmp_path, "environments", "gym/mine:Mine/Pole-v0")
+    assert described.returncode == 0, described.stderr
+    assert "observation: 4 float32" in described.stdout
+    made = rgvf_in(tmp_path, "train", "--env", "gym/mine:Mine/Pole-v0", *TINY, "--out", "run")
+    assert made.returncode == 0, made.stderr
+    described = rgvf_in(tmp_path, "environments", "--import", "mine", "gym/Mine/Pole-v0")
+    assert "'rgvf train --import mine --env gym/Mine/Pole-v0 --help' shows its settings." in described.stdout
+
+
 @pytest.mark.slow
 def test_a_run_with_modules_of_the_user_needs_them_imported(tmp_path):
     (tmp_path / "mine.py").write_text(MODULE)

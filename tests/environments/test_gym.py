@@ -4,6 +4,7 @@ import gymnasium
 import numpy as np
 import pytest
 
+from rgvf.environments.game import GameError
 from rgvf.environments.gymnasium import GymGame
 from rgvf.spec import EnvironmentSpec
 
@@ -105,11 +106,25 @@ def test_images_stay_bytes_and_actions_may_start_anywhere():
         game.step(3)
 
 
-def test_what_cannot_be_drawn_is_explained():
-    game = GymGame(f"{ODD}/Odd-v0", 0)
+def test_of_what_cannot_draw_itself_the_observation_is_drawn():
+    image = GymGame(f"{ODD}/Odd-v0", 0)
+    seen = image.reset().observation
+    np.testing.assert_array_equal(image.render(), seen.repeat(16, axis=0).repeat(16, axis=1))  # small: enlarged
+    pole = GymGame("CartPole-v1", 0)
+    seen = pole.reset().observation
+    picture = pole.render()
+    assert picture.shape == (16, 64, 3)
+    for i, value in enumerate(seen):
+        cell = picture[:, 16 * i : 16 * (i + 1)]
+        assert (cell == int(255 * max(0.0, value))).all()
+
+
+def test_an_error_is_told_with_its_place():
+    game = GymGame(f"{ODD}/Fails-v0", 0)
     game.reset()
-    with pytest.raises(ValueError, match="no render mode 'rgb_array'"):
-        game.render()
+    with pytest.raises(GameError, match=r"FileNotFoundError: the level is not there \(odd_gym.py:\d+, in step\)"):
+        for _ in range(3):
+            game.step(0)
 
 
 WRAPPED = "?wrapper=gymnasium.wrappers:OrderEnforcing&wrapper=gymnasium.wrappers:RecordEpisodeStatistics"

@@ -30,7 +30,8 @@ def by_command(*arguments):
         ("doom/my_way_home", "doom"),
         ("minatar/Freeway", "minatar"),
         ("minatar-pgx/Seaquest", "minatar"),
-        ("gym/CartPole-v1", "vectors"),
+        ("gym/CartPole-v1", "classic-control"),
+        ("gym/gymnasium.envs.box2d:LunarLander-v3", "classic-control"),
         ("gym/FrozenLake-v1", "vectors"),
         ("gym/rgvf/Catch-v0", "small-images"),
         ("gym/minigrid:MiniGrid-Empty-5x5-v0", "minigrid"),
@@ -159,7 +160,7 @@ def test_a_run_says_what_it_is_and_keeps_what_it_was_made_with(tmp_path, capfd):
     agent = rgvf.train(config, tmp_path / "run")
     said = capfd.readouterr().err
     assert said.startswith(f"rgvf on gym/CartPole-v1: 600 frames, seeds 0 to 1, folder {tmp_path / 'run'}\n")
-    assert "7 questions about 3 features, 2 environments for each seed, on cpu" in said
+    assert "7 questions about 3 features, rewards × 0.1 for learning, 2 environments for each seed, on cpu" in said
     assert said.index("starting 4 environments") < said.index("compiling") < said.index("600/600 frames")
     kept = json.loads((tmp_path / "run/config.json").read_text())
     assert kept["made_with"]["rgvf"] == rgvf.__version__

@@ -1,0 +1,31 @@
+"""A picture of an observation, for environments that do not draw themselves. It needs no JAX."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+_COLOURS = np.array(
+    [[255, 255, 255], [230, 80, 60], [90, 170, 250], [250, 200, 70], [120, 210, 120], [190, 120, 220],
+     [250, 140, 60], [80, 220, 220], [240, 120, 170], [160, 160, 160]],
+    np.float32,
+)  # fmt: skip
+
+
+def picture_of(observation: NDArray[np.generic]) -> NDArray[np.uint8]:
+    """An image in colours or shades as it is; of others a colour for each channel, one over another; a vector as a row.
+
+    Small ones are enlarged.
+    """
+    if observation.dtype == np.uint8 and observation.ndim == 3 and observation.shape[-1] in (1, 3):
+        image = np.broadcast_to(observation, (*observation.shape[:2], 3))
+    else:
+        cells = np.asarray(observation, np.float32)
+        if cells.ndim != 3:
+            cells = cells.reshape(1, -1, 1)
+        image = np.zeros((*cells.shape[:2], 3), np.float32)
+        for channel in reversed(range(cells.shape[-1])):
+            value = cells[..., channel, None]
+            image = np.where(value > 0, value * _COLOURS[channel % len(_COLOURS)], image)
+    times = max(1, min(16, 160 // max(image.shape)))
+    return image.clip(0, 255).astype(np.uint8).repeat(times, axis=0).repeat(times, axis=1)
