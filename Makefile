@@ -10,7 +10,8 @@ demo: .venv/ready ## The main job in a small form: two to three minutes on two c
 	@rm -rf runs/demo
 	@$(BIN)/rgvf study grid-touch --seeds 3 --frames 200000 --out runs/demo
 	@echo
-	@echo "With so few seeds and frames some claims come out otherwise than in the whole study: docs/results/grid.md"
+	@echo "With so few seeds and frames some claims come out otherwise than in the whole study, such as that of depth 1:"
+	@echo "docs/results/grid.md"
 	@echo
 	@echo "Next: .venv/bin/rgvf study grid-touch   the whole study, as in the paper (2 minutes)"
 	@echo "      .venv/bin/rgvf study list         the other studies"

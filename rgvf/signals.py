@@ -17,7 +17,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-ACKNOWLEDGED = "Stopping; press Ctrl-C again to stop at once."
+ACKNOWLEDGED = "Stopping after what is being computed; press Ctrl-C again to stop at once."
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SHOW_CURSOR = b"\x1b[?25h"  # a progress bar has hidden it
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -61,7 +62,8 @@ def _evaluate(options: _Options) -> None:
 
     _, config = RunFolder.open(options.run)
     seeds = config.all_seeds if options.seed is None else [options.seed]
-    usual = {"atari": 0.25, "minatar": 0.1, "minatar-pgx": 0.1}.get(config.env.partition("/")[0], 0.0)
+    suite = config.env.partition("/")[0]
+    usual = {"atari": 0.25, "minatar": 0.1, "minatar-pgx": 0.1}.get(suite, 0.0)
     modes = sorted({0.0, usual if options.sticky is None else options.sticky})
     can_stick = takes_option(config.env, "sticky")
     results = []
@@ -91,6 +93,12 @@ def _evaluate(options: _Options) -> None:
             after = f"{agent.frames:,} frames{', greedy actions' * options.greedy}"
             row = _row(str(seed), stuck, str(len(scores)), show(mean, 2), show(error, 2), middle, after)
             print(row, flush=True)
+    if can_stick:
+        learned = 0.0 if suite == "atari" else usual
+        print(
+            f"sticky: how probably an action is repeated; it was {learned:.2f} while the agent learned.",
+            file=sys.stderr,
+        )
     remove_temporary_files(options.run)
     kept = _other_results(options.run / "evaluation.json", results)
     text = json.dumps({"env": config.env, "results": [*kept, *results]})

@@ -60,7 +60,7 @@ def _record(options: _Options) -> None:
     from rgvf.runs import load
 
     out = options.out or options.run / "film.mp4"
-    with plain_warnings(), bar(f"making {out}") as report:
+    with plain_warnings(), bar(f"making {out.name}") as report:
         agent = load(options.run, options.seed, checkpoint=options.checkpoint)
         game = make_film(
             agent,

@@ -11,7 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TaskID,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from rgvf.cli.tables import make_console, print_table
 from rgvf.signals import GracefulStop
@@ -105,7 +113,7 @@ def plain_warnings() -> Iterator[None]:
 def bar(title: str) -> Iterator[Callable[[float], None]]:
     """A plain progress bar; call the function that it gives with the fraction done."""
     console = Console(stderr=True)
-    columns = TextColumn(title), BarColumn()
+    columns = TaskProgressColumn(), BarColumn(bar_width=24), TimeElapsedColumn(), TextColumn(title)
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("", total=1)
         yield lambda fraction: progress.update(task, completed=fraction)
@@ -161,7 +169,7 @@ def show_hours(hours: float) -> str:
     if hours < 48:
         return f"{hours:,.1f} hours"
     days = hours / 24
-    return f"{hours:,.0f} hours, {days:,.0f} days" if days < 800 else f"{hours:,.0f} hours, {days / 365.25:,.1f} years"
+    return f"{hours:,.0f} hours ({f'{days:,.1f} days' if days < 800 else f'{days / 365.25:,.1f} years'})"
 
 
 def print_conclusion(conclusion: Conclusion, out: Path) -> None:

@@ -76,3 +76,13 @@ def parse_value(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
+
+
+def is_minigrid(gym_id: str) -> bool:
+    """Whether a Gymnasium environment is one of MiniGrid: the agent sees a few cells, in its own direction."""
+    return gym_id.rpartition(":")[2].startswith(("MiniGrid-", "BabyAI-"))
+
+
+def is_classic_control(gym_id: str) -> bool:
+    """Whether a Gymnasium environment is one of the classic ones whose returns are of the order of hundreds."""
+    return gym_id.rpartition(":")[2].startswith(("Acrobot-", "CartPole-", "LunarLander-", "MountainCar-"))

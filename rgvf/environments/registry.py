@@ -31,7 +31,7 @@ from rgvf.environments.game_names import (
     find_minatar,
     find_room,
 )
-from rgvf.environments.gym_names import parse_gym_name
+from rgvf.environments.gym_names import is_minigrid, parse_gym_name
 from rgvf.spec import EnvironmentSpec
 
 if TYPE_CHECKING:
@@ -259,16 +259,6 @@ def shows_observation(name: str, given: Environment | None = None) -> bool:
     if suite == GIVEN:
         return not hasattr(given, "render")
     return not (SUITES[suite].shows_all or (suite == "gym" and is_minigrid(parse_gym_name(rest).id)))
-
-
-def is_minigrid(gym_id: str) -> bool:
-    """Whether a Gymnasium environment is one of MiniGrid: the agent sees a few cells, in its own direction."""
-    return gym_id.rpartition(":")[2].startswith(("MiniGrid-", "BabyAI-"))
-
-
-def is_classic_control(gym_id: str) -> bool:
-    """Whether a Gymnasium environment is one of the classic ones whose returns are of the order of hundreds."""
-    return gym_id.rpartition(":")[2].startswith(("Acrobot-", "CartPole-", "LunarLander-", "MountainCar-"))
 
 
 def restores_games(name: str) -> bool:

@@ -9,7 +9,8 @@ from typing import Any, cast
 
 from rgvf.agents import MAIN, STOPPED, AgentConfig
 from rgvf.environments import Environment, find_spec
-from rgvf.environments.registry import canonical_name, is_classic_control, is_minigrid, own_name
+from rgvf.environments.gym_names import is_classic_control, is_minigrid, parse_gym_name
+from rgvf.environments.registry import canonical_name, own_name
 from rgvf.messages import suggestion, unknown
 from rgvf.runs.config import RunConfig
 from rgvf.tasks import TASKS, ActorCriticSettings, TaskSettings
@@ -152,10 +153,10 @@ def choose_preset(env: str, environment: Environment | None = None) -> str:
         return suite
     if suite in ("minatar", "minatar-pgx", "xminigrid"):
         return "minatar"
-    if suite == "gym" and is_minigrid(env.removeprefix("gym/")):
-        return "minigrid"
-    if suite == "gym" and is_classic_control(env.removeprefix("gym/")):
-        return "classic-control"
+    if suite == "gym":
+        id = parse_gym_name(env.removeprefix("gym/")).id
+        if is_minigrid(id) or is_classic_control(id):
+            return "minigrid" if is_minigrid(id) else "classic-control"
     spec = find_spec(env, environment)
     if not spec.is_image:
         return "vectors"

@@ -17,8 +17,8 @@ BAR_WIDTH = 24
 MIN_BAR_WIDTH = 10
 FEW_GAMES = 10
 """Where a seed has played fewer, the number is shown beside their mean return."""
-_LEAST_IMPORTANT = ("policy loss", "value loss", "entropy")
-"""What is left out first where a line is too long."""
+_FIRST, _LAST = ("relative_error", "entropy", "weight"), ("value_loss", "policy_loss")
+"""What comes first and last of the losses and their kin. What is last is left out where a line is too long."""
 
 
 @runtime_checkable
@@ -105,7 +105,7 @@ class RunProgress:
 def _bar(frames: int, total: int, speed: float, lines: list[dict[str, Any]], width: int) -> RenderableType:
     """A bar with the most important numbers, and the losses below it; as much as fits into so many columns."""
     status = _fitting(_status(frames, total, speed, lines), width - MIN_BAR_WIDTH - 2)
-    losses = _fitting(_losses(lines), width, _LEAST_IMPORTANT)
+    losses = _fitting(_losses(lines), width)
     row = Table.grid(padding=(0, 2))
     row.add_row(
         ProgressBar(total=total, completed=min(frames, total), width=min(BAR_WIDTH, max(1, width - len(status) - 2))),
@@ -114,15 +114,11 @@ def _bar(frames: int, total: int, speed: float, lines: list[dict[str, Any]], wid
     return Group(row, Text(losses, style="dim", no_wrap=True, overflow="ellipsis"))
 
 
-def _fitting(parts: list[str], width: int, least: tuple[str, ...] = ()) -> str:
-    """The parts in one line. Where it is too long, those that begin as one of `least` go first, then the last."""
-    ranks = [next((i for i, word in enumerate(least) if part.startswith(word)), len(least)) for part in parts]
-    kept = dict(enumerate(parts))
-    for i in sorted(kept, key=lambda i: (ranks[i], -i)):
-        if len("  ".join(kept.values())) <= width or len(kept) == 1:
-            break
-        del kept[i]
-    return "  ".join(kept.values())
+def _fitting(parts: list[str], width: int) -> str:
+    """The parts in one line, without the last ones where it is too long."""
+    while len(parts) > 1 and len("  ".join(parts)) > width:
+        parts = parts[:-1]
+    return "  ".join(parts)
 
 
 def _status(frames: int, total: int, speed: float, lines: list[dict[str, Any]]) -> list[str]:
@@ -144,12 +140,19 @@ def _status(frames: int, total: int, speed: float, lines: list[dict[str, Any]]) 
 def _losses(lines: list[dict[str, Any]]) -> list[str]:
     """The losses and their kin; means over seeds."""
     parts = []
-    for name in dict.fromkeys(name for line in lines for name in line):
+    for name in sorted(dict.fromkeys(name for line in lines for name in line), key=_place):
         found = [line[name] for line in lines if line.get(name) is not None]
         if "/" in name and not name.endswith("gradient_norm") and found:
             mean = sum(found) / len(found)
             parts.append(f"{name.removeprefix('a2c/').replace('_', ' ').replace('/', ' ')} {mean:.3g}")
     return parts
+
+
+def _place(name: str) -> int:
+    """Where a metric stands among others."""
+    order = (*_FIRST, "", *_LAST)
+    kind = name.rpartition("/")[2]
+    return order.index(kind if kind in order else "")
 
 
 def _short(frames: int) -> str:

@@ -76,7 +76,11 @@ class TrainedAgent:
         return self._predict(self.agent, (), percept)[1]
 
     def _checked(self, observation: Any) -> Array:
-        array, shape = jnp.asarray(observation), self.spec.observation_shape
+        shape = self.spec.observation_shape
+        if isinstance(observation, Mapping | tuple):
+            kind, flat = type(observation).__name__, "gymnasium.spaces.flatten(env.observation_space, observation)"
+            raise TypeError(f"observations must be arrays of shape {shape}, as in training, not of type {kind}: {flat}")
+        array = jnp.asarray(observation)
         if array.shape[array.ndim - len(shape) :] != shape:
             raise ValueError(f"observations must end in axes of {shape}, not {array.shape}")
         if self.spec.observation_dtype == "uint8" and array.dtype != jnp.uint8:

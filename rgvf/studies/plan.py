@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import random
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -127,7 +128,9 @@ def make_plan(
     for batch, members in to_run:
         kinds = {study.kind(config, variant) for variant in members}
         by_kind.setdefault(batch if len(kinds) > 1 else kinds.pop(), []).append(members)
-    by_frames = sorted(by_kind, key=lambda kind: -sum(map(agents, by_kind[kind])))
+    by_frames = sorted(by_kind)
+    random.Random(0).shuffle(by_frames)  # those that come first, before the measurement ends, stand for the others
+    by_frames.sort(key=lambda kind: -sum(map(agents, by_kind[kind])))
     largest = {kind: max(by_kind[kind], key=agents) for kind in by_frames}
     rates: dict[str, float] = {}
     cannot, interrupted = "", False
@@ -173,12 +176,12 @@ def _measure(
     kinds = itertools.islice(itertools.cycle(batches), rounds * at_once)
     for i in range(rounds):
         together = {f"{j}-{kind.replace('/', '-')}": kind for j, kind in enumerate(itertools.islice(kinds, at_once))}
-        title = f"measuring {i + 1} of {rounds}"
+        title = f"measuring {i + 1} of {rounds}: {some_of(tuple(dict.fromkeys(together.values())))}"
         began = time.monotonic()
         listener.begin(title)
         with tempfile.TemporaryDirectory() as path:
             scratch = StudyFolder(Path(path), study.name, config.identity())
             pool = Pool(study, config, scratch, listener, parallel, imports, measure=seconds)
             pool.run([(name, tuple(batches[kind])) for name, kind in together.items()])
-        listener.finish(f"{title} ({some_of(tuple(dict.fromkeys(together.values())))})", time.monotonic() - began)
+        listener.finish(title, time.monotonic() - began)
         yield {kind: pool.rates[name] for name, kind in reversed(together.items()) if name in pool.rates}

@@ -109,6 +109,16 @@ def test_actions_are_called_as_the_environment_calls_them(film):
     assert (lower[35:60, :390] != upper[35:60, :390]).any()  # the action taken
 
 
+def test_what_the_last_action_gives_is_in_the_picture(film):
+    """The same page but for the reward of its action."""
+    *_, with_it = (page.copy() for page in pages(film))
+    *_, without = (page.copy() for page in pages(film._replace(reward=film.reward * (np.arange(T) < T - 1))))
+    changed = np.argwhere((with_it != without).any(-1))
+    assert len(changed) > 10
+    assert (changed.min(0) >= (35, 0)).all()
+    assert (changed.max(0) < (64, 390)).all()
+
+
 def test_only_what_moves_is_drawn_again(film):
     """The title, the axes and the legend are the same in every picture; bars, screen and curves are not."""
     first, second = (page.copy() for page, _ in zip(pages(film), range(2), strict=False))

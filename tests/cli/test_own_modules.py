@@ -61,7 +61,7 @@ class Settings:
 
 def rgvf_in(folder, *arguments):
     """A command in its own process, so that nothing of the user is imported yet."""
-    command = [sys.executable, "-m", "rgvf.cli", *map(str, arguments)]
+    command = [sys.executable, "-P", "-m", "rgvf.cli", *map(str, arguments)]  # -P: as the command rgvf does
     return subprocess.run(command, cwd=folder, env=variables(), capture_output=True, text=True, check=False)
 
 

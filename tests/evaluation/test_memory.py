@@ -128,6 +128,10 @@ def test_wrong_use_is_explained(agent):
     seen, _ = agent.observe(past, observation, reward=0.0)
     with pytest.raises(ValueError, match=r"has not acted since it last observed: past = past.acted\(action\)"):
         agent.observe(seen, observation, reward=0.0)
+    with pytest.raises(
+        TypeError, match=r"must be arrays of shape \(3,\), .* not of type dict: gymnasium.spaces.flatten\("
+    ):
+        agent.step(agent.begin(), {"cue": observation})
     with pytest.raises(ValueError, match="observations must be finite"):
         agent.step(agent.begin(), np.array([0, np.nan, 0], np.float32))
     for action in (9, -5):

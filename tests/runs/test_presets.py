@@ -33,6 +33,7 @@ def by_command(*arguments):
         ("gym/CartPole-v1", "classic-control"),
         ("gym/gymnasium.envs.box2d:LunarLander-v3", "classic-control"),
         ("gym/FrozenLake-v1", "vectors"),
+        ("gym/CartPole-v1?wrapper=gymnasium.wrappers:RecordEpisodeStatistics", "classic-control"),
         ("gym/rgvf/Catch-v0", "small-images"),
         ("gym/minigrid:MiniGrid-Empty-5x5-v0", "minigrid"),
         ("xminigrid/MemoryS8", "minatar"),

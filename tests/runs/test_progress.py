@@ -45,6 +45,13 @@ def shown(width, lines):
     return [line.strip() for line in re.split(r"[\r\n]+", plain) if line.strip()][-2:]
 
 
+def test_how_well_several_tasks_are_answered_is_seen_in_80_columns():
+    names = [f"{task}/{name}" for task in ("action-values", "rgvf") for name in ("loss", "relative_error")]
+    losses = dict.fromkeys([*names, "a2c/entropy", "a2c/policy_loss", "a2c/value_loss"], 1234.5678)
+    below = shown(80, [{"return": 1.0} | losses])[1]
+    assert "action-values relative error 1.23e+03  rgvf relative error 1.23e+03" in below
+
+
 @pytest.mark.parametrize("width", [80, 60, 40])
 def test_the_least_important_goes_first_where_a_terminal_is_narrow(width):
     losses = ("a2c/entropy", "a2c/policy_loss", "a2c/value_loss", "rgvf/loss", "rgvf/relative_error")
@@ -55,7 +62,7 @@ def test_the_least_important_goes_first_where_a_terminal_is_narrow(width):
     assert max(len(status), len(below)) <= width
     assert "…" not in status + below
     assert "frames" in status
-    assert "rgvf loss 0.123" in below
+    assert "rgvf relative error 0.123" in below
     assert ("return 1234.5" in status, "policy loss" in below) == (width >= 80, False)
 
 

@@ -129,11 +129,12 @@ def test_a_plan_that_is_interrupted_has_what_was_measured_and_leaves_nothing(tmp
 
     began = time.monotonic()
     plan = make_plan(STUDY, SMALL, tmp_path / "new", ["Breakout.a2c", "Freeway.a2c"], 1, Impatient(), seconds=0.5)
-    assert [title for title, _ in rounds] == ["measuring 1 of 2", "measuring 2 of 2"]
+    assert [title.partition(":")[0] for title, _ in rounds] == ["measuring 1 of 2", "measuring 2 of 2"]
     assert time.monotonic() < rounds[1][1] + 4 < began + 200
     assert plan.interrupted
-    assert [kind.rate > 0 for kind in plan.kinds] == [True, False]
-    assert plan.hours() > plan.kinds[0].hours
+    (measured,) = [kind for kind in plan.kinds if kind.rate]
+    assert measured.name in rounds[0][0]
+    assert plan.hours() > measured.hours
     assert list(tmp_path.iterdir()) == []
 
 
