@@ -154,9 +154,11 @@ def choose_preset(env: str, environment: Environment | None = None) -> str:
     if suite in ("minatar", "minatar-pgx", "xminigrid"):
         return "minatar"
     if suite == "gym":
-        id = parse_gym_name(env.removeprefix("gym/")).id
-        if is_minigrid(id) or is_classic_control(id):
-            return "minigrid" if is_minigrid(id) else "classic-control"
+        named = parse_gym_name(env.removeprefix("gym/"))
+        if is_classic_control(named.id):
+            return "classic-control"
+        if is_minigrid(named.id) and not named.wrappers:  # with wrappers, an image perhaps
+            return "minigrid"
     spec = find_spec(env, environment)
     if not spec.is_image:
         return "vectors"
