@@ -197,7 +197,7 @@ def test_a_task_of_the_user_has_options(tmp_path):
     [
         ("KilledWhenMade", "was killed by signal 9"),
         ("QuitsInWorkers", "cannot be made: SystemExit: not in a worker"),
-        ("NoStart", "failed: SystemExit: no display was found (game 0)"),
+        ("NoStart", "failed: SystemExit: no display was found (odd_gym.py:130, in reset) (game 0)"),
     ],
 )
 def test_an_environment_that_fails_at_the_start_prints_one_line(capfd, tmp_path, name, sentence):

@@ -164,7 +164,9 @@ def test_an_exception_in_a_game_is_reported():
     with Workers(f"{ODD}/Fails-v0", range(4), processes=2, groups=2) as workers:
         workers.reset()
         pids = pids_of(workers)
-        with pytest.raises(WorkerError, match=r"FileNotFoundError: the level is not there \(game [01]\)") as error:
+        with pytest.raises(
+            WorkerError, match=r"FileNotFoundError: the level is not there \(odd_gym.py:\d+, in step\) \(game [01]\)"
+        ) as error:
             play(workers, np.zeros((5, 4), int))
         assert "\n" not in str(error.value)
         wait_until_gone(pids)
@@ -182,7 +184,7 @@ def test_a_game_that_ends_its_process_is_noticed():
     [
         ("KilledWhenMade", r"worker process \d+ was killed by signal 9"),
         ("QuitsInWorkers", "QuitsInWorkers-v0 cannot be made: SystemExit: not in a worker"),
-        ("NoStart", r"NoStart-v0 failed: SystemExit: no display was found \(game 0\)"),
+        ("NoStart", r"NoStart-v0 failed: SystemExit: no display was found \(odd_gym.py:\d+, in reset\) \(game 0\)"),
     ],
 )
 def test_what_ends_a_worker_at_the_start_is_told_in_one_line(capfd, name, sentence):
