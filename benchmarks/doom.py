@@ -55,7 +55,7 @@ def main() -> None:
     import jax
 
     env, seconds = f"doom/{arguments.scenario}", arguments.seconds
-    places, device = sorted(os.sched_getaffinity(0)), jax.devices()[0].device_kind
+    places, device = sorted(os.sched_getaffinity(0))[:ACTORS], jax.devices()[0].device_kind
     cores = len(places)
     print(f"{env}, {cores} cores, {device}, jax {jax.__version__}; a step is 4 frames\n")
     print(f"{'':40}{'steps/s':>10}{'of raw':>8}{'cost to a2c':>13}{'GiB':>6}")

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
+from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Int, Shaped
 
 Memory: TypeAlias = Any
@@ -53,6 +54,8 @@ class Past(NamedTuple):
         actions = jnp.asarray(action)
         if not jnp.issubdtype(actions.dtype, jnp.integer):
             raise TypeError(f"an action is the index of one, a whole number, not {action!r}")
+        if not isinstance(actions, Tracer) and (actions < 0).any():
+            raise ValueError(f"the first action is 0; there is no action {action!r}")
         return self._replace(last_action=actions.astype(jnp.int32).reshape(-1))
 
     def seen(self, memory: Memory) -> Past:

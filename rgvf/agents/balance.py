@@ -7,7 +7,7 @@ because RMSProp divides its gradient by its own size. Here each step of the repr
     w_k = (1 − e_k) / max_j (1 − e_j), at least `FLOOR`
 
 where j goes over the tasks whose targets have varied. The others, such as the prediction of a reward that has not come
-yet, weigh 1 until theirs do.
+yet, weigh 1 until theirs do. Then e begins at 0 and needs some 1/r such batches to find its value.
 
 The relative error is √(unexplained variance / variance of the targets): 1 where nothing is explained, 0 where all is.
 The targets are those of temporal differences, made of the task's own next answers. So it says how well a task agrees

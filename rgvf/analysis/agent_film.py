@@ -79,7 +79,7 @@ def notes(config: RunConfig) -> list[str]:
     found = [f"Rewards are {' and '.join(changed)} in all values and answers, not in the return."] * bool(changed)
     sizes = {task.name: getattr(task, "feature_rms", None) for task in config.agent.auxiliary}
     found += [
-        f"Features of {task} are brought to a root mean square of {size:g}, and its answers are in that unit."
+        f"Features of {task} have a root mean square of {size:g}; its answers are in that unit."
         for task, size in sizes.items()
         if size
     ]

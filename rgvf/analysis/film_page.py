@@ -189,8 +189,8 @@ class _Page:
         for i, (bar, probability) in enumerate(zip(self._bars, film.policy[t], strict=True)):
             bar.set_height(max(float(probability), 0.02))
             bar.set_color(_TAKEN if i == taken else _PALE)
-        gained = f" {film.reward[t]:+g}" if film.reward[t] else ""
-        self._step.set_text(f"step {t}     return {self._score[t]:g}{gained}     action {film.actions[taken]}")
+        gives = f" ({film.reward[t]:+g})" if film.reward[t] else ""
+        self._step.set_text(f"step {t}     return {self._score[t]:g}     action {film.actions[taken]}{gives}")
         self._canvas.restore_region(self._background)
         self._paste(film.screens[t])
         for parent, artist in self._moving:

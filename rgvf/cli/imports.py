@@ -26,7 +26,7 @@ def import_modules(arguments: list[str]) -> tuple[tuple[str, ...], list[str]]:
             modules.append(word.removeprefix(f"{OPTION}="))
         else:
             rest.append(word)
-    if "" not in sys.path:
+    if (modules or any("gym/" in word and ":" in word for word in rest)) and "" not in sys.path:
         sys.path.append("")
     for module in modules:
         if not module or module.startswith("-"):

@@ -79,7 +79,9 @@ def check_environment(environment: Any) -> None:
         raise ValueError(f"`reset` gives an observation of {first.dtype}, but `step` one of {step.observation.dtype}")
     for name, each in (("reward", step.reward), ("terminal", step.terminal), ("truncated", step.truncated)):
         kind, wanted = ("a number", jnp.number) if name == "reward" else ("a boolean", jnp.bool_)
-        if each.shape or not jnp.issubdtype(each.dtype, wanted):
+        if not isinstance(each, jax.ShapeDtypeStruct):
+            raise ValueError(f"`step` must give {kind} as {name}, not {type(each).__name__}")
+        if each.shape or not jnp.issubdtype(each.dtype, wanted) or jnp.issubdtype(each.dtype, jnp.complexfloating):
             raise ValueError(f"`step` must give {kind} as {name}, not {each.dtype}{list(each.shape)}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sysconfig
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
@@ -83,9 +84,10 @@ class GymGame(SeededGame):
 
 
 def _place(error: BaseException) -> str:
-    """The last line on the way to an error that is not of an installed package, if there is one."""
+    """The last line on the way to an error that is neither of Python nor of an installed package, if there is one."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [each for each in frames if each.filename != __file__ and "site-packages" not in each.filename]
+    installed = "site-packages", "dist-packages", sysconfig.get_path("stdlib"), "<", __file__
+    own = [each for each in frames if not any(word in each.filename for word in installed)]
     return f" ({Path(own[-1].filename).name}:{own[-1].lineno}, in {own[-1].name})" if own else ""
 
 

@@ -1,7 +1,7 @@
-"""pgx's MinAtar games without their loops, which are slow on a GPU.
+"""pgx's MinAtar games without most of their loops, which are slow on a GPU.
 
-Short loops are unrolled, and long ones replaced by closed forms; on a GPU scatters are replaced, too. The games stay
-the same:
+Short loops are unrolled, and the long ones of Space Invaders and Freeway replaced by closed forms; on a GPU scatters
+are replaced, too. Seaquest keeps its long loops: the game to train in is our own. The games stay the same:
 `tests/environments/test_minatar.py` compares them with pgx step by step. The changes are made in a private copy of each
 module, so pgx itself stays as it is.
 """

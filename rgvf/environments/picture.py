@@ -10,19 +10,22 @@ _COLOURS = np.array(
      [250, 140, 60], [80, 220, 220], [240, 120, 170], [160, 160, 160]],
     np.float32,
 )  # fmt: skip
+_COLUMNS = 32
+"""Of a long vector, in a row."""
 
 
 def picture_of(observation: NDArray[np.generic]) -> NDArray[np.uint8]:
-    """An image in colours or shades as it is; of others a colour for each channel, one over another; a vector as a row.
+    """An image in colours or shades as it is; of others a colour for each channel, one over another.
 
-    Small ones are enlarged.
+    Vectors are laid out in rows. What is small is enlarged.
     """
     if observation.dtype == np.uint8 and observation.ndim == 3 and observation.shape[-1] in (1, 3):
         image = np.broadcast_to(observation, (*observation.shape[:2], 3))
     else:
-        cells = np.asarray(observation, np.float32)
+        cells = np.asarray(observation, np.float32) / (255 if observation.dtype == np.uint8 else 1)
         if cells.ndim != 3:
-            cells = cells.reshape(1, -1, 1)
+            columns = min(cells.size, _COLUMNS)
+            cells = np.append(cells, np.zeros(-cells.size % columns, np.float32)).reshape(-1, columns, 1)
         image = np.zeros((*cells.shape[:2], 3), np.float32)
         for channel in reversed(range(cells.shape[-1])):
             value = cells[..., channel, None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import product
+from numbers import Real
 
 from rgvf.questions.graph import Edge
 from rgvf.questions.names import checked_names, names_of
@@ -31,7 +32,7 @@ def reward_prediction() -> QuestionNetwork:
 
 def as_discounts(discounts: float | Iterable[float]) -> tuple[float, ...]:
     """One or several, as a tuple."""
-    return (float(discounts),) if isinstance(discounts, float | int) else tuple(discounts)
+    return (float(discounts),) if isinstance(discounts, float | int | Real) else tuple(discounts)
 
 
 def multi_horizon_values(discounts: float | Iterable[float] = MHVP_DISCOUNTS) -> QuestionNetwork:

@@ -77,7 +77,8 @@ class Preset:
             if label.endswith(STOPPED) == agent.stop_gradient
         }
         tasks = frozenset(agent.task_names or (MAIN,))
-        return known.get(tasks) or known.get(frozenset(_ABLATIONS.get(task, task) for task in tasks), {})
+        whole = frozenset(_ABLATIONS.get(task, task) for task in tasks)
+        return known.get(tasks) or known.get(whole if len(whole) == len(tasks) else tasks, {})
 
 
 def _rates(rates: Mapping[str, float], **settings: Any) -> dict[str, dict[str, Any]]:
@@ -132,7 +133,7 @@ PRESETS: Mapping[str, Preset] = {
     ),
     "vectors": Preset("observations that are vectors", {**_VECTORS, "frames": 1_000_000}),
     "classic-control": Preset(
-        "the same for CartPole, Acrobot, MountainCar and LunarLander, whose returns are of the order of hundreds",
+        "vectors with rewards × 0.1: CartPole, Acrobot, MountainCar and LunarLander, whose returns reach hundreds",
         {**_VECTORS, "frames": 1_000_000, "reward_scale": 0.1},
     ),
     "cue": Preset(
@@ -153,16 +154,11 @@ def choose_preset(env: str, environment: Environment | None = None) -> str:
         return suite
     if suite in ("minatar", "minatar-pgx", "xminigrid"):
         return "minatar"
-    if suite == "gym":
-        named = parse_gym_name(env.removeprefix("gym/"))
-        if is_classic_control(named.id):
-            return "classic-control"
-        if is_minigrid(named.id) and not named.wrappers:  # with wrappers, an image perhaps
-            return "minigrid"
     spec = find_spec(env, environment)
-    if not spec.is_image:
-        return "vectors"
-    return "small-images" if spec.is_small_image else "fast"
+    if spec.is_image:
+        return "small-images" if spec.is_small_image else "fast"
+    gym_id = parse_gym_name(env.removeprefix("gym/")).id if suite == "gym" else ""
+    return "minigrid" if is_minigrid(gym_id) else "classic-control" if is_classic_control(gym_id) else "vectors"
 
 
 def find_preset(env: str, name: str = AUTO, environment: Environment | None = None) -> str:
@@ -222,19 +218,26 @@ def _scaled(task: TaskSettings, env: str) -> TaskSettings:
 def _no_setting(name: str, values: Mapping[str, Any], known: set[str], agent: AgentConfig) -> str:
     """A sentence for a setting that runs do not have: it may be one of a task."""
 
-    def with_it(tasks: Sequence[type[Any]]) -> dict[str, str]:
-        """By task: how it is given the setting."""
-        having = [task for task in tasks if name in {field.name for field in dataclasses.fields(task)}]
-        return {task.name: f"rgvf.tasks.{task.__name__}({name}={values[name]!r})" for task in having}
+    def has_it(task: TaskSettings | type[TaskSettings]) -> bool:
+        return name in {field.name for field in dataclasses.fields(cast(Any, task))}
 
-    found = with_it([type(task) for task in agent.auxiliary])
-    how = [found.get(task, repr(task)) for task in agent.task_names]
-    if not found:
-        others = () if suggestion(name, known) else tuple(TASKS.values())
-        found = dict(list(with_it(others).items())[:1])
-        how = list(found.values())
+    tasks = agent.auxiliary
+    if not any(map(has_it, tasks)):
+        others = [] if suggestion(name, known) else [cast(Any, task)() for task in TASKS.values() if has_it(task)]
+        tasks = tuple(others[:1])
+    found = [task.name for task in tasks if has_it(task)]
     if not found:
         return unknown("setting", name, sorted(known))
+    how = [_as_python(task, {name: values[name]} if has_it(task) else {}) for task in tasks]
     which = f"task{'s' * (len(found) > 1)} {' and '.join(found)}"
     shown = how[0] if len(how) == 1 else f"[{', '.join(how)}]"
     return f"{name} is a setting of the {which}; set it there: rgvf.preset(…, agent={shown})"
+
+
+def _as_python(task: TaskSettings, settings: Mapping[str, Any]) -> str:
+    """How a program writes the task with other settings: its name alone where it has none but the defaults."""
+    fields = dataclasses.fields(cast(Any, task))
+    own = {field.name: getattr(task, field.name) for field in fields if getattr(task, field.name) != field.default}
+    given = ", ".join(f"{name}={value!r}" for name, value in {**own, **settings}.items())
+    package = "rgvf.tasks." if type(task).__module__.startswith("rgvf.tasks.") else ""
+    return f"{package}{type(task).__name__}({given})" if given else repr(task.name)

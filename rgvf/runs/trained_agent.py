@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 
 from rgvf.agents import REPRESENTATION, Agent, make_learner, predict
@@ -77,15 +78,18 @@ class TrainedAgent:
 
     def _checked(self, observation: Any) -> Array:
         shape = self.spec.observation_shape
-        if isinstance(observation, Mapping | tuple):
-            kind, flat = type(observation).__name__, "gymnasium.spaces.flatten(env.observation_space, observation)"
-            raise TypeError(f"observations must be arrays of shape {shape}, as in training, not of type {kind}: {flat}")
-        array = jnp.asarray(observation)
+        try:
+            array = jnp.asarray(observation)
+        except (TypeError, ValueError):
+            expected = f"observations must be arrays that end in axes of {shape}, as in training"
+            flatten = "; those of a Dict or Tuple must be flattened" if isinstance(observation, Mapping | tuple) else ""
+            raise TypeError(f"{expected}, not of type {type(observation).__name__}{flatten}") from None
         if array.shape[array.ndim - len(shape) :] != shape:
             raise ValueError(f"observations must end in axes of {shape}, not {array.shape}")
         if self.spec.observation_dtype == "uint8" and array.dtype != jnp.uint8:
             raise ValueError(f"observations must be bytes (uint8), not {array.dtype}")
-        if jnp.issubdtype(array.dtype, jnp.inexact) and not np.isfinite(array).all():
+        traced = isinstance(array, Tracer)
+        if not traced and jnp.issubdtype(array.dtype, jnp.inexact) and not np.isfinite(array).all():
             raise ValueError("observations must be finite")
         return array
 

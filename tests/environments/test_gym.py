@@ -6,6 +6,7 @@ import pytest
 
 from rgvf.environments.game import GameError
 from rgvf.environments.gymnasium import GymGame
+from rgvf.environments.picture import picture_of
 from rgvf.spec import EnvironmentSpec
 
 ODD = "tests.environments.odd_gym:Odd"
@@ -117,6 +118,16 @@ def test_of_what_cannot_draw_itself_the_observation_is_drawn():
     for i, value in enumerate(seen):
         cell = picture[:, 16 * i : 16 * (i + 1)]
         assert (cell == int(255 * max(0.0, value))).all()
+
+
+def test_observations_of_all_kinds_are_pictures():
+    bright = picture_of(np.full((20, 20, 4), 128, np.uint8))
+    assert bright.shape == (160, 160, 3)
+    assert 0 < bright.max() < 255
+    for n in (1, 5, 33, 1000):
+        picture = picture_of(np.ones(n, np.float32))
+        assert 0 < min(picture.shape[:2]) <= max(picture.shape[:2]) <= 512
+        assert (picture == 255).all(-1).mean() == pytest.approx(n / (min(n, 32) * -(-n // min(n, 32))))
 
 
 def test_an_error_is_told_with_its_place():

@@ -128,15 +128,15 @@ def test_wrong_use_is_explained(agent):
     seen, _ = agent.observe(past, observation, reward=0.0)
     with pytest.raises(ValueError, match=r"has not acted since it last observed: past = past.acted\(action\)"):
         agent.observe(seen, observation, reward=0.0)
-    with pytest.raises(
-        TypeError, match=r"must be arrays of shape \(3,\), .* not of type dict: gymnasium.spaces.flatten\("
-    ):
+    with pytest.raises(TypeError, match=r"axes of \(3,\), .*, not of type dict; .* must be flattened"):
         agent.step(agent.begin(), {"cue": observation})
     with pytest.raises(ValueError, match="observations must be finite"):
         agent.step(agent.begin(), np.array([0, np.nan, 0], np.float32))
-    for action in (9, -5):
-        with pytest.raises(ValueError, match=rf"the last action was \[ ?{action}\]; there are \d, from 0 on"):
-            agent.step(past.acted(action), observation, reward=0.0)
+    with pytest.raises(ValueError, match=r"the last action was \[9\]; there are \d, from 0 on"):
+        agent.step(past.acted(9), observation, reward=0.0)
+    for action in (-1, -2):
+        with pytest.raises(ValueError, match=f"the first action is 0; there is no action {action}"):
+            past.acted(action)
     with pytest.raises(TypeError, match=r"a whole number, not 0.7"):
         past.acted(0.7)
     for wrong in ({"reward": [0.0, 1.0]}, {"reward": 0.0, "first": "no"}, {"reward": 0.0, "first": [True, False]}):

@@ -214,6 +214,7 @@ def test_an_environment_can_be_passed(tmp_path):
         ("own/Count", Giving(reward=jnp.zeros(1)), r"`step` must give a number as reward, not float32\[1\]"),
         ("own/Count", Giving(reward=jnp.bool_(True)), r"`step` must give a number as reward, not bool\[\]"),
         ("own/Count", Giving(terminal=jnp.float32(0)), r"`step` must give a boolean as terminal, not float32\[\]"),
+        ("own/Count", Giving(truncated=None), "`step` must give a boolean as truncated, not NoneType"),
         ("own/Count", Giving(truncated=jnp.zeros(1, bool)), r"`step` must give a boolean as truncated, not bool\[1\]"),
         ("own/Count", Count, r"pass an environment object, Count\(…\), not the class Count"),
         (

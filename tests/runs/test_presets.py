@@ -34,6 +34,7 @@ def by_command(*arguments):
         ("gym/gymnasium.envs.box2d:LunarLander-v3", "classic-control"),
         ("gym/FrozenLake-v1", "vectors"),
         ("gym/CartPole-v1?wrapper=gymnasium.wrappers:RecordEpisodeStatistics", "classic-control"),
+        ("gym/CartPole-v1?render_mode=rgb_array&wrapper=gymnasium.wrappers:AddRenderObservation", "fast"),
         ("gym/rgvf/Catch-v0", "small-images"),
         ("gym/minigrid:MiniGrid-Empty-5x5-v0", "minigrid"),
         ("xminigrid/MemoryS8", "minatar"),
@@ -130,6 +131,10 @@ def test_wrong_names_end_in_a_sentence(capsys):
     both = r"agent=\[rgvf.tasks.RandomQuestions\(depth=4\), rgvf.tasks.ActionValues\(depth=4\)\]"
     with pytest.raises(ValueError, match=f"depth is a setting of the tasks rgvf and action-values; .*{both}"):
         rgvf.preset("minatar/Breakout", "rgvf+action-values", depth=4)
+    mine = [rgvf.tasks.RandomQuestions(repeat=2), rgvf.tasks.CURLSettings(outputs=3)]
+    kept = r"agent=\[rgvf.tasks.RandomQuestions\(repeat=2, depth=4\), rgvf.tasks.CURLSettings\(outputs=3\)\]"
+    with pytest.raises(ValueError, match=f"of the task rgvf; .*{kept}"):
+        rgvf.preset("minatar/Breakout", mine, depth=4)
     with pytest.raises(ValueError, match=r"of the task curl; .*agent=\['rgvf', rgvf.tasks.CURLSettings\(margin=2\)\]"):
         rgvf.preset("minatar/Breakout", "rgvf+curl", margin=2)
 
@@ -212,5 +217,6 @@ def test_ablations_and_tasks_in_another_order_have_the_same_sizes_and_rates():
     assert {found(agent, stop_gradient=True) for agent in others} == {two}
     assert found("rgvf+action-values-no-actions") == found("rgvf+action-values") != two
     assert found("action-values-no-actions") == found("action-values")
+    assert found("rgvf+rgvf-shallow") == found("rgvf+mhvp") != found("rgvf")  # no ablation of one agent
     assert found("rgvf-no-actions") == found("rgvf")  # of which end-to-end ablations were not searched
     assert found("rgvf-no-actions", stop_gradient=True) == (4e-3, (), (), 128)  # which was
