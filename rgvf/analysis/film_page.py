@@ -35,6 +35,8 @@ MARGIN = 6
 SMALLEST_FONT = 7.0
 LONGEST_LINE = 14
 """Characters of an action's name below the policy."""
+LONGEST_STEP = 48
+"""Characters of the line about a step, in full size."""
 PAST = 0.7
 """The part of them that is before now."""
 
@@ -143,7 +145,7 @@ class _Page:
         film = self._film
         n = len(film.curves)
         window = float(np.clip(len(film.screens), 20, WINDOW))
-        top, bottom, gap = 0.86, 0.085, 0.055
+        top, bottom, gap = 0.86 - 0.025 * max(0, len(film.notes) - 2), 0.085, 0.055
         height = (top - bottom - gap * (n - 1)) / n
         for i, (hue, curve) in enumerate(zip(_cycle(film.curves), film.curves, strict=True)):
             axes = figure.add_axes((CURVES_FROM, top - height - i * (height + gap), 0.98 - CURVES_FROM, height))
@@ -190,7 +192,8 @@ class _Page:
             bar.set_height(max(float(probability), 0.02))
             bar.set_color(_TAKEN if i == taken else _PALE)
         gives = f" ({film.reward[t]:+g})" if film.reward[t] else ""
-        self._step.set_text(f"step {t}     return {self._score[t]:g}     action {film.actions[taken]}{gives}")
+        words = f"step {t}     return {self._score[t]:g}     action {film.actions[taken]}{gives}"
+        self._step.set(text=words, fontsize=11 if len(words) <= LONGEST_STEP else 8)
         self._canvas.restore_region(self._background)
         self._paste(film.screens[t])
         for parent, artist in self._moving:
