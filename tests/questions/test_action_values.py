@@ -146,3 +146,26 @@ def test_a_union_asks_what_its_parts_ask():
     one, other = (QuestionNetwork([f], [name], [(name, f)]) for f, name in (("f1", "b c"), ("f2", "c")))
     with pytest.raises(ValueError, match="'a b c' is named twice"):
         union({"a": one, "a b": other})
+
+
+def different_questions(network):
+    """How many there are: nodes with the same condition that look at the same, in the same way, are one."""
+    kinds = dict.fromkeys(network.predictions, 0)
+    while True:
+        seen = {name: [] for name in kinds}
+        for source, target, weight in network.edges:
+            seen[source].append((str(kinds.get(target, target)), weight))
+        conditions = dict(zip(network.predictions, network.conditions, strict=True))
+        looks = {name: (kinds[name], str(conditions[name]), tuple(sorted(seen[name]))) for name in kinds}
+        numbers = {look: i for i, look in enumerate(dict.fromkeys(looks.values()))}
+        if len(numbers) == len(set(kinds.values())):
+            return len(numbers)
+        kinds = {name: numbers[look] for name, look in looks.items()}
+
+
+def test_without_actions_many_questions_are_the_same():
+    """The numbers of docs/results/minatar-reward.md."""
+    network = action_values(3, seed=0)
+    assert (network.n_predictions, different_questions(network)) == (376, 376)
+    ablated = network.without_actions()
+    assert (ablated.n_predictions, different_questions(ablated)) == (376, 85)
