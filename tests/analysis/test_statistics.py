@@ -3,6 +3,7 @@ import pytest
 
 from rgvf.analysis import (
     clearly_lower,
+    difference_interval,
     estimate,
     line_of_best_fit,
     show_estimate,
@@ -35,3 +36,13 @@ def test_the_line_of_best_fit_equals_numpy_s_and_its_interval_covers_the_slope()
         low, high = slope_interval(x, y)
         covered += low < -0.5 < high
     assert 33 <= covered <= 40
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize(("seeds", "low", "high"), [(4, 0.06, 0.08), (10, 0.03, 0.05)])
+def test_intervals_of_few_seeds_are_too_narrow_by_as_much_as_is_said(seeds, low, high):
+    """How often one lies on one side of 0 where there is no difference: docs/results/minatar-reward.md."""
+    rng, n = np.random.default_rng(0), 2500
+    found = [difference_interval(*rng.normal(size=(2, seeds))) for _ in range(n)]
+    wrong = sum(lower > 0 or upper < 0 for lower, upper in found) / 2 / n
+    assert low < wrong < high
