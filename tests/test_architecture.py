@@ -22,7 +22,7 @@ LAYERS = [
     *("errors", "spec", "seeding", "messages", "settings", "trajectory", "arrays", "atomic", "signals", "accelerate"),
     "version",
     *("questions", "features", "networks", "tasks", "agents", "environments", "loops", "runs", "evaluation"),
-    *("analysis", "studies", "cli"),
+    *("analysis", "studies", "cli", "__main__"),
 ]
 """Each imports only from those before it; modules that stand alone come first."""
 PACKAGES = ["agents", "analysis", "environments", "evaluation", "features", "loops", "networks", "questions", "runs"]

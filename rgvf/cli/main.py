@@ -88,7 +88,3 @@ def _dispatch(arguments: list[str]) -> int:
         case _:
             raise AssertionError(arguments)
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -27,6 +27,7 @@ from rgvf.environments.flat_copy import flat_copy, is_flat
 from rgvf.environments.game_names import find_craftax
 from rgvf.environments.libraries import ModuleProxy, as_arrays, loose_promotion, private_copy
 from rgvf.environments.packing import Packing
+from rgvf.environments.quick_keys import quick_key, wrap_quick_key
 
 
 class Craftax:
@@ -50,7 +51,7 @@ class Craftax:
         self._game: Any = CraftaxClassicSymbolicEnvNoAutoReset()
         self._params = self._game.default_params
         with loose_promotion():
-            self._packing = Packing(jax.eval_shape(self._landscape, jax.random.key(0)))
+            self._packing = Packing(jax.eval_shape(lambda key: _compact(self._landscape(key)), jax.random.key(0)))
         self._draw = None if self.name == "Classic-Symbolic" else _renderer(BLOCK_PIXEL_SIZE_AGENT)
         side = 9 * BLOCK_PIXEL_SIZE_AGENT
         symbols: tuple[int, ...] = self._game.observation_space(self._params).shape
@@ -60,7 +61,7 @@ class Craftax:
         """A new landscape; `unpack` gives its parts."""
         with loose_promotion():
             state = self._landscape(key)
-            return self._packing.pack(state), self._observe(state)
+            return self.pack(state), self._observe(state)
 
     def step(
         self, state: tuple[Array, ...], action: Int[Array, ""], key: Key[Array, ""]
@@ -68,16 +69,22 @@ class Craftax:
         """One step; where the game is over only because of the time, the episode is truncated."""
         with loose_promotion():
             params = self._params, self._game.static_env_params
-            after, reward = self._rules.step(key, self.unpack(state), action, *params)
+            after, reward = self._rules.step(quick_key(key), self.unpack(state), action, *params)
             after = as_arrays(after)
             over = self._game.is_terminal(after, self._params)
             terminal = self._game.is_terminal(after.replace(timestep=0), self._params)
             step = Step(self._observe(after), reward.astype(jnp.float32), terminal, over & ~terminal)
-            return self._packing.pack(after), step
+            return self.pack(after), step
 
     def unpack(self, state: tuple[Array, ...]) -> Any:
         """A state as the package has it: its map, the player's position, inventory, …"""
-        return self._packing.unpack(state)
+        kept = self._packing.unpack(state)
+        words = jax.lax.bitcast_convert_type(kept.state_rng, jnp.uint32)
+        return kept.replace(map=kept.map.astype(jnp.int32), state_rng=wrap_quick_key(words))
+
+    def pack(self, state: Any) -> tuple[Array, ...]:
+        """Undo `unpack`."""
+        return self._packing.pack(_compact(state))
 
     def render(self, state: tuple[Array, ...]) -> NDArray[np.uint8]:
         """What the player sees, larger."""
@@ -85,12 +92,18 @@ class Craftax:
             return np.asarray(_renderer(BLOCK_PIXEL_SIZE_IMG)(self.unpack(state)))
 
     def _landscape(self, key: Key[Array, ""]) -> Any:
-        return as_arrays(self._rules.landscape(key, self._params, self._game.static_env_params))
+        return as_arrays(self._rules.landscape(quick_key(key), self._params, self._game.static_env_params))
 
     def _observe(self, state: Any) -> Shaped[Array, "*observation"]:
         if self._draw is not None:
             return self._draw(state)
         return self._rules.observe(state).astype(jnp.float32)
+
+
+def _compact(state: Any) -> Any:
+    """A state to keep: its blocks in bytes, as a GPU spends much of a step on maps; its key as two other integers."""
+    words = jax.lax.bitcast_convert_type(jax.random.key_data(state.state_rng), jnp.int32)
+    return state.replace(map=state.map.astype(jnp.int8), state_rng=words)
 
 
 class _Rules(NamedTuple):

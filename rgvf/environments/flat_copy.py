@@ -106,12 +106,12 @@ class _Place(NamedTuple):
         return getattr(self.x.at[self.places], how)
 
     def _put(self, change: Callable[[Array, Array], Array], value: Any) -> Array:
-        x, chosen = self.x, jnp.ones((1,) * self.x.ndim, bool)
+        x, chosen = self.x, jnp.ones(self.x.shape, bool)
         indexed = [axis for axis, place in enumerate(self.places) if not isinstance(place, slice)]
-        for axis in indexed:
-            place, size = self.places[axis], x.shape[axis]
-            here = jax.lax.broadcasted_iota(jnp.int32, (size,) + (1,) * (x.ndim - axis - 1), 0)
-            chosen &= here == jnp.where(jnp.asarray(place) < 0, place + size, place)
+        for axis in indexed:  # masks of x's own shape: smaller ones would be kernels of their own
+            place, size = jnp.asarray(self.places[axis]), x.shape[axis]
+            place = jnp.where(place < 0, place + size, place)
+            chosen &= jax.lax.broadcasted_iota(jnp.int32, x.shape, axis) == place
         rest = [size for axis, size in enumerate(x.shape) if axis not in indexed]
         new = jnp.broadcast_to(jnp.asarray(value).astype(x.dtype), rest)
         return jnp.where(chosen, change(x, jnp.expand_dims(new, indexed)), x)

@@ -82,7 +82,7 @@ def test_wrong_input_ends_in_a_sentence(capsys, tmp_path, monkeypatch, arguments
 
 @pytest.mark.medium
 def test_ctrl_c_says_how_to_continue(tmp_path):
-    command = [sys.executable, "-m", "rgvf.cli", "study", "grid-touch", "--seeds", "1", "--frames", "30000000"]
+    command = [sys.executable, "-m", "rgvf", "study", "grid-touch", "--seeds", "1", "--frames", "30000000"]
     command += ["--size", "3", "--variants", "random", "--out", str(tmp_path / "out")]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     while not (tmp_path / "out" / "config.json").exists():

@@ -61,7 +61,7 @@ class Settings:
 
 def rgvf_in(folder, *arguments):
     """A command in its own process, so that nothing of the user is imported yet."""
-    command = [sys.executable, "-P", "-m", "rgvf.cli", *map(str, arguments)]  # -P: as the command rgvf does
+    command = [sys.executable, "-P", "-m", "rgvf", *map(str, arguments)]  # -P: as the command rgvf does
     return subprocess.run(command, cwd=folder, env=variables(), capture_output=True, text=True, check=False)
 
 
@@ -214,7 +214,7 @@ def test_an_environment_that_fails_at_the_start_prints_one_line(capfd, tmp_path,
 
 @pytest.mark.slow
 def test_a_run_whose_game_hangs_ends_after_a_signal_and_keeps_its_checkpoint(tmp_path):
-    command = [sys.executable, "-m", "rgvf.cli", "train", "--env", f"gym/{ODD}:Odd/Hangs-v0", *TINY, "--out", "run"]
+    command = [sys.executable, "-m", "rgvf", "train", "--env", f"gym/{ODD}:Odd/Hangs-v0", *TINY, "--out", "run"]
     with subprocess.Popen(command, cwd=tmp_path, env=variables(), stderr=subprocess.PIPE, text=True) as process:
         try:
             while not list((tmp_path / "run/checkpoints").glob("0*")):

@@ -24,7 +24,7 @@ SMALL = ["--env", "gym/CartPole-v1", *FEW_QUESTIONS, *TINY]
 def folder(tmp_path_factory):
     """A finished run, trained by the command in its own process."""
     path = tmp_path_factory.mktemp("cli") / "run"
-    command = [sys.executable, "-m", "rgvf.cli", "train", *SMALL, "--frames", "2000", "--out", str(path)]
+    command = [sys.executable, "-m", "rgvf", "train", *SMALL, "--frames", "2000", "--out", str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert f"Done: {path}" in done.stdout
     return path
@@ -138,7 +138,7 @@ def test_record_makes_a_film(capsys, tmp_path):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_leaves_a_checkpoint_and_no_orphans(tmp_path, number):
     path = tmp_path / "run"
-    command = [sys.executable, "-m", "rgvf.cli", "train", *SMALL, "--frames", "100000000", "--out", str(path)]
+    command = [sys.executable, "-m", "rgvf", "train", *SMALL, "--frames", "100000000", "--out", str(path)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
     while not list((path / "checkpoints").glob("0*")):
         time.sleep(0.1)
@@ -158,7 +158,7 @@ def test_a_signal_leaves_a_checkpoint_and_no_orphans(tmp_path, number):
 def test_a_run_ends_as_it_should_where_nobody_reads_what_it_prints(tmp_path):
     """As in `rgvf train … 2>&1 | head -1`."""
     path = tmp_path / "run"
-    command = [sys.executable, "-m", "rgvf.cli", "train", *SMALL, "--frames", "2000", "--out", str(path)]
+    command = [sys.executable, "-m", "rgvf", "train", *SMALL, "--frames", "2000", "--out", str(path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
         assert process.stdout is not None
         process.stdout.readline()

@@ -56,7 +56,7 @@ def start(command, cache):
     """Begin a command in a session of its own."""
     variables = {"JAX_COMPILATION_CACHE_DIR": str(cache), "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
     return subprocess.Popen(
-        [sys.executable, "-m", "rgvf.cli", *command],
+        [sys.executable, "-m", "rgvf", *command],
         env={**os.environ, **variables},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

@@ -108,7 +108,7 @@ def command(out, *, new):
         agent = ["--rgvf.depth", "2", "--rgvf.repeat", "2", "--hidden", "8", "--seeds", "2", "--processes", "2"]
         size = ["--actors", "4", "--steps", "5", "--log-every", "300", "--checkpoint-every", "700"]
         run = ["--env", "gym/CartPole-v1", *agent, *size, "--frames", "12000", "--out", str(out)]
-    return [sys.executable, "-m", "rgvf.cli", "train", *run]
+    return [sys.executable, "-m", "rgvf", "train", *run]
 
 
 @pytest.mark.slow

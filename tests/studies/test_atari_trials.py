@@ -21,7 +21,7 @@ PATIENCE = 900
 def command(out, *games, retry=False):
     words = ["study", "atari-49", "--out", str(out), "--games", *games, "--agents", *AGENTS, "--seeds", str(SEEDS)]
     words += ["--frames", str(FRAMES), "--preset", "fast", "--parallel", "2", *["--retry-failed"] * retry]
-    return [sys.executable, "-m", "rgvf.cli", *words]
+    return [sys.executable, "-m", "rgvf", *words]
 
 
 def start(out, *games, retry=False):
@@ -119,7 +119,7 @@ def test_killed_continued_failed_and_merged_it_is_the_same_study(undisturbed, tm
             assert frames == sorted(set(frames))
             assert frames[-1] >= FRAMES
     words = ["study", "merge", str(tmp_path / "all"), *(str(tmp_path / game) for game in GAMES)]
-    merged = subprocess.run([sys.executable, "-m", "rgvf.cli", *words], capture_output=True, text=True, check=True)
+    merged = subprocess.run([sys.executable, "-m", "rgvf", *words], capture_output=True, text=True, check=True)
     assert "8 results copied" in merged.stdout
     assert results(tmp_path / "all") == results(undisturbed)
     assert json.loads((tmp_path / "all" / "claims.json").read_text())["study"] == "atari-49"

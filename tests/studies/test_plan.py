@@ -154,7 +154,7 @@ def test_a_plan_that_is_killed_leaves_nothing(tmp_path):
     """Its process cannot clean up; those that it measures do."""
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    command = [sys.executable, "-m", "rgvf.cli", "study", "minatar", "--plan", "--parallel", "2"]
+    command = [sys.executable, "-m", "rgvf", "study", "minatar", "--plan", "--parallel", "2"]
     command += ["--variants", "Breakout.a2c", "--variants", "Freeway.a2c", "--out", str(tmp_path / "new")]
     plan = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(scratch)}, stdout=subprocess.DEVNULL)
     until = time.monotonic() + 60

@@ -113,7 +113,7 @@ def test_a_batch_that_fails_does_not_stop_the_others(tmp_path):
 def command(out, *options):
     words = ["study", "minatar", "--out", str(out), "--frames", "3000000", "--seeds", "1", "--hidden", "8"]
     words += ["--variants", "Breakout.a2c", "--parallel", "1", *options]
-    return [sys.executable, "-m", "rgvf.cli", *words]
+    return [sys.executable, "-m", "rgvf", *words]
 
 
 def workers():

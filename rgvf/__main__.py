@@ -1,4 +1,4 @@
-"""python -m rgvf.cli"""
+"""`python -m rgvf` is the command `rgvf`."""
 
 import sys
 
