@@ -186,8 +186,8 @@ def _mesh(*sizes: int) -> Mesh | None:
 
 
 def _stack_on_host(*leaves: jax.Array) -> jax.Array:
-    """Stacked on the host: a device would compile a program for each shape."""
+    """Stacked on the host, and put on the device as it is: a device would compile a program for each shape."""
     if jnp.issubdtype(leaves[0].dtype, jax.dtypes.prng_key):
         data = _stack_on_host(*map(jax.random.key_data, leaves))
         return jax.random.wrap_key_data(data, impl=jax.random.key_impl(leaves[0]))
-    return jnp.asarray(np.stack([np.asarray(leaf) for leaf in leaves]))
+    return jax.device_put(np.stack([np.asarray(leaf) for leaf in leaves]))

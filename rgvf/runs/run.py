@@ -187,10 +187,11 @@ def prepare(config: RunConfig, environment: Environment | None = None) -> Networ
     """The question networks of a run. Mistakes in the configuration show here, before anything is written."""
     check_loggers(config)
     check_processes(config.env, config.actors * config.seeds, config.processes)
-    spec = find_spec(config.env, environment)
-    networks = {seed: make_networks(config.agent, spec, seed) for seed in config.all_seeds}
-    learner = make_learner(config.agent, spec, config.seed, networks[config.seed])
-    eqx.filter_eval_shape(learner.init, jax.random.key(0))
+    with on_host():
+        spec = find_spec(config.env, environment)
+        networks = {seed: make_networks(config.agent, spec, seed) for seed in config.all_seeds}
+        learner = make_learner(config.agent, spec, config.seed, networks[config.seed])
+        eqx.filter_eval_shape(learner.init, jax.random.key(0))
     return networks
 
 

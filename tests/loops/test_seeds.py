@@ -61,3 +61,16 @@ def test_what_many_small_steps_make_is_made_on_the_cpu_if_jax_has_it(monkeypatch
     with on_host():
         assert config.jax_default_device == (devices[0] if known else None)
     assert config.jax_default_device is None
+
+
+def test_stacking_compiles_nothing():
+    """On a GPU each small program takes as long to compile as a second of training."""
+    compiled = []
+    jax.monitoring.register_event_duration_secs_listener(
+        lambda event, seconds, **_: compiled.append(event) if "backend_compile" in event else None
+    )
+    axis = StackedSeeds(SEEDS)
+    stacked = axis.stack([{"x": jax.device_put(np.full((13, 17, 3), seed, np.float32))} for seed in SEEDS])
+    assert not compiled
+    np.testing.assert_array_equal(stacked["x"][:, 2, 1, 0], SEEDS)
+    assert compiled  # by the line above: it is noticed
