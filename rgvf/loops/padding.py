@@ -33,7 +33,7 @@ def common_sizes(agents: Sequence[Agent]) -> PaddedSizes:
 
 
 def _can_be_padded(state: QuestionArrays) -> bool:
-    return can_be_padded(state.features) and len(state.table.rounds) == 1
+    return can_be_padded(state.features) and state.table.is_narrow
 
 
 def pad_agent(agent: Agent, sizes: PaddedSizes) -> Agent:

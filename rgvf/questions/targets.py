@@ -7,10 +7,8 @@ Nodes have a handful of edges, so a target is a gather and a sum. The functions 
 
 from __future__ import annotations
 
-import functools
-import itertools
-import operator
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +27,7 @@ Row = tuple[tuple[int, float], ...]  # (column, weight) of the edges of a node
 
 
 class Gather(NamedTuple):
-    """One round of gathering: output r is Σ_c weight[r, c] · input[index[r, c]]."""
+    """One round of gathering: output r is Σ_c weight[r, c] · input[index[r, c]], where the weight is not 0."""
 
     index: Array  # int [rows, width]
     weight: Array  # float [rows, width]
@@ -38,15 +36,31 @@ class Gather(NamedTuple):
 class EdgeTable(NamedTuple):
     """The edges of a question network as arrays, to gather by; a pytree, so it can be stacked over seeds."""
 
-    rounds: tuple[Gather, ...]
+    to_predictions: tuple[Gather, ...]  # rounds; of the last, row i is prediction node i
+    to_features: tuple[Gather, ...]
     condition: Array  # int [n_p]: the action, UNCONDITIONED, or NEVER (a node of the padding)
     feature: Array  # int [n_f]: the features, in order; its length is what matters
 
+    @property
+    def is_narrow(self) -> bool:
+        """Whether one round gathers all, so that it can be padded."""
+        return len(self.to_predictions) == len(self.to_features) == 1
+
 
 def edge_table(network: QuestionGraph) -> EdgeTable:
-    """Lay the edges out in rows of equal width; a row that is short repeats its first index with weight 0."""
-    rows: Sequence[Row] = network.outgoing
-    rounds: list[Gather] = []
+    """Lay the edges out in rows of equal width; short rows end in edges of weight 0."""
+    n = network.n_predictions
+    to_predictions = [tuple(edge for edge in row if edge[0] < n) for row in network.outgoing]
+    to_features = [tuple((node - n, weight) for node, weight in row if node >= n) for row in network.outgoing]
+    condition = np.array([UNCONDITIONED if action is None else action for action in network.conditions], np.int32)
+    feature = np.arange(network.n_features, dtype=np.int32)
+    table = EdgeTable(tuple(_rounds(to_predictions)), tuple(_rounds(to_features)), condition, feature)
+    for array in _arrays(table):
+        array.flags.writeable = False
+    return table
+
+
+def _rounds(rows: Sequence[Row]) -> Iterator[Gather]:
     while max(map(len, rows)) > MAX_WIDTH:
         pieces: list[Row] = []
         sums: list[Row] = []
@@ -54,38 +68,38 @@ def edge_table(network: QuestionGraph) -> EdgeTable:
             starts = range(0, len(row), MAX_WIDTH)
             sums.append(tuple((len(pieces) + i, 1.0) for i in range(len(starts))))
             pieces += [row[start : start + MAX_WIDTH] for start in starts]
-        rounds.append(_rectangle(pieces))
+        yield _rectangle(pieces)
         rows = sums
-    rounds.append(_rectangle(rows))
-    condition = np.array([UNCONDITIONED if action is None else action for action in network.conditions], np.int32)
-    table = EdgeTable(tuple(rounds), condition, np.arange(network.n_features, dtype=np.int32))
-    for array in (*itertools.chain(*rounds), table.condition, table.feature):
-        array.flags.writeable = False
-    return table
+    yield _rectangle(rows)
 
 
 def _rectangle(rows: Sequence[Row]) -> Gather:
     width = max(map(len, rows))
-    padded = [row + ((row[0][0], 0.0),) * (width - len(row)) for row in rows]
+    padded = [row + ((0, 0.0),) * (width - len(row)) for row in rows]
     return Gather(
-        index=np.array([[column for column, _ in row] for row in padded], np.int32),
-        weight=np.array([[weight for _, weight in row] for row in padded], np.float32),
+        index=np.array([[column for column, _ in row] for row in padded], np.int32).reshape(len(rows), width),
+        weight=np.array([[weight for _, weight in row] for row in padded], np.float32).reshape(len(rows), width),
     )
+
+
+def _arrays(table: EdgeTable) -> list[Array]:
+    rounds = (*table.to_predictions, *table.to_features)
+    return [table.condition, table.feature, *(array for gather in rounds for array in gather)]
 
 
 def pad_table(table: EdgeTable, n_predictions: int, n_features: int) -> EdgeTable:
     """The same edges in a larger table. Nodes are added behind each kind; they have no edges and never learn."""
-    first, *more_rounds = table.rounds
-    if more_rounds:
-        raise ValueError(f"a network can be padded only where no node has more than {MAX_WIDTH} edges")
+    if not table.is_narrow:
+        raise ValueError(f"a network can be padded only where no node has more than {MAX_WIDTH} edges of a kind")
     xp = _namespace(table.condition)
-    before = len(first.index)
-    more = n_predictions - before
-    moved = xp.where(first.index < before, first.index, first.index + more)  # features stand behind all predictions
-    rows = ((0, more), (0, 0))
+    more = n_predictions - len(table.condition)
+
+    def pad(gather: Gather) -> tuple[Gather]:
+        return (Gather(*(xp.pad(array, ((0, more), (0, 0))) for array in gather)),)
+
     condition = xp.pad(table.condition, (0, more), constant_values=NEVER)
-    padded = Gather(xp.pad(moved, rows), xp.pad(first.weight, rows))
-    return EdgeTable((padded,), condition, xp.arange(n_features, dtype=np.int32))
+    feature = xp.arange(n_features, dtype=np.int32)
+    return EdgeTable(pad(table.to_predictions[0]), pad(table.to_features[0]), condition, feature)
 
 
 def targets(table: EdgeTable | QuestionGraph, features: Array, next_answers: Array, terminal: Array) -> Array:
@@ -106,15 +120,22 @@ def targets(table: EdgeTable | QuestionGraph, features: Array, next_answers: Arr
         if values.shape[-1] != size:
             raise ValueError(f"{what} must end in an axis of {size}, not {values.shape[-1]}")
     xp = _namespace(features, next_answers, terminal)
-    alive = xp.where(xp.asarray(terminal)[..., None], xp.zeros_like(next_answers), next_answers)
-    values = xp.concat([alive, features], axis=-1)
-    for index, weight in table.rounds:
-        batch = (1,) * (values.ndim - 1)
-        products = (
-            weight[:, edge].reshape(*batch, -1) * xp.take(values, index[:, edge], axis=-1, mode="clip")
-            for edge in range(index.shape[1])
-        )
-        values = functools.reduce(operator.add, products)
+    bootstrap = _weighted_sums(table.to_predictions, xp.asarray(next_answers))
+    bootstrap = xp.where(xp.asarray(terminal)[..., None], xp.zeros_like(bootstrap), bootstrap)
+    return bootstrap + _weighted_sums(table.to_features, xp.asarray(features))
+
+
+def _weighted_sums(rounds: tuple[Gather, ...], values: Array) -> Array:
+    """What some rounds of gathering give along the last axis."""
+    xp = _namespace(values)
+    *batch, _ = values.shape
+    for index, weight in rounds:
+        # One index into all values: a GPU would turn them around to gather along one of several axes.
+        start = (xp.arange(math.prod(batch)) * values.shape[-1]).reshape(*batch, 1)
+        flat, values = values.reshape(-1), xp.zeros((*batch, len(index)), values.dtype)
+        for edge in range(index.shape[1]):
+            place, factor = (row[:, edge].reshape(*[1] * len(batch), -1) for row in (index, weight))
+            values = values + factor * xp.where(factor != 0, xp.take(flat, start + place, mode="clip"), 0)
     return values
 
 

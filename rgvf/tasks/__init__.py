@@ -16,7 +16,7 @@ from rgvf.tasks.random_questions import (
     Shallow,
 )
 from rgvf.tasks.registry import TASKS, find_task, register
-from rgvf.tasks.returns import RELATIVE_ERROR, masked_mean, n_step_returns, relative_error, td_loss
+from rgvf.tasks.returns import RELATIVE_ERROR, masked_mean, n_step_returns, td_loss, td_loss_and_relative_error
 from rgvf.tasks.value import ValueTask
 
 __all__ = [
@@ -54,6 +54,6 @@ __all__ = [
     "pad_questions",
     "question_arrays",
     "register",
-    "relative_error",
     "td_loss",
+    "td_loss_and_relative_error",
 ]

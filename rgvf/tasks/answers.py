@@ -17,7 +17,7 @@ from rgvf.questions import EdgeTable, QuestionNetwork, mask, pad_table, targets
 from rgvf.settings import check_types, positive, require
 from rgvf.spec import EnvironmentSpec
 from rgvf.tasks.protocol import Metrics, View
-from rgvf.tasks.returns import RELATIVE_ERROR, relative_error, td_loss
+from rgvf.tasks.returns import RELATIVE_ERROR, td_loss_and_relative_error
 
 
 class QuestionArrays(NamedTuple):
@@ -72,10 +72,8 @@ class AnswersTask:
         """The loss above; also logs the error in units of the targets' spread."""
         del key
         trajectory = view.trajectory
-        answers = params(view.states[:-1], state.gradient_scale)
-        # Only the answers after the last step are missing; a second full pass would cost as much as the first.
-        final = params(view.states[-1:])
-        next_answers = jax.lax.stop_gradient(jnp.concatenate([answers[1:], final]))
+        answers = params(view.states, state.gradient_scale)
+        next_answers = jax.lax.stop_gradient(answers[1:])
         features = state.features
         if isinstance(features, Normalised):
             features, values = features.observe(features.whole(trajectory.transitions), trajectory.valid)
@@ -83,9 +81,8 @@ class AnswersTask:
             values = features(trajectory.transitions)
         target = targets(state.table, values, next_answers, trajectory.terminal)
         learns = mask(state.table, trajectory.action) & trajectory.valid[..., None]
-        loss = td_loss(answers, target, learns)
-        metrics = {"loss": loss, RELATIVE_ERROR: relative_error(loss, target, learns)}
-        return loss, state._replace(features=features), metrics
+        loss, relative_error = td_loss_and_relative_error(answers, target, learns)
+        return loss, state._replace(features=features), {"loss": loss, RELATIVE_ERROR: relative_error}
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from S_t to S_{t+1} gave.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -59,18 +60,58 @@ def td_loss(
     return 0.5 * jnp.sum(error**2) / math.prod(answers.shape[:-1])
 
 
-def relative_error(
-    loss: Float[Array, ""], target: Float[Array, "T B n"], learns: Bool[Array, "T B n"]
-) -> Float[Array, ""]:
-    """√(Σ (target − answer)² / Σ (target − mean target of the node)²) over the nodes that learn, from their `td_loss`.
+def td_loss_and_relative_error(
+    answers: Float[Array, "T_plus_1 B n"], target: Float[Array, "T B n"], learns: Bool[Array, "T B #n"]
+) -> tuple[Float[Array, ""], Float[Array, ""]]:
+    """`td_loss`, and √(Σ (target − answer)² / Σ (target − mean target of the node)²) over the nodes that learn.
 
     1: no better than the mean of each target; 0: perfect. NaN where no target varies: there is nothing to compare with.
     Targets bootstrap from the task's own answers, so a small error says that these agree from step to step, not that
     they are right.
+
+    Answers and targets are the largest arrays of an update, so all sums are written such that a GPU needs few passes.
+
+    Args:
+        answers: to all observations of the segment, also the last, which has no target.
+        target: carries no gradient.
+        learns: which nodes learn from a step.
     """
-    largest = jnp.max(target, (0, 1), where=learns, initial=-jnp.inf, keepdims=True)
-    kept = jnp.where(learns, target - largest, 0.0)  # about one of them: a large mean would cost digits
-    total, squares, count = jnp.sum(kept, (0, 1)), jnp.sum(kept**2, (0, 1)), jnp.sum(learns, (0, 1))
-    spread = jnp.sum(squares - total**2 / jnp.maximum(count, 1).astype(total.dtype))
     steps = math.prod(target.shape[:-1])
-    return jnp.where(spread > 0, jnp.sqrt(2 * steps * loss / jnp.where(spread > 0, spread, 1.0)), jnp.nan)
+    about = jnp.mean(target[:1], (0, 1))  # sums of squares about 0 would lose digits where the mean is large
+    more = ((0, 1), (0, 0), (0, 0))
+    # The same length as the answers, as their gradient has.
+    target, learns = jax.lax.stop_gradient(jnp.pad(target, more)), jnp.pad(learns, more)
+    error = jnp.where(learns, target - jax.lax.stop_gradient(answers), 0.0)
+    kept = jnp.where(learns, target - about[None, None], 0.0)
+    columns = {
+        "error": jnp.sum(error**2, (0, 1)),
+        "total": jnp.sum(kept, (0, 1)),
+        "squares": jnp.sum(kept**2, (0, 1)),
+        "count": jnp.sum(jnp.broadcast_to(learns, target.shape), (0, 1), dtype=target.dtype),
+    }
+    of = jax.lax.optimization_barrier(columns)  # else one of them becomes a sum over all, which is a pass of its own
+    of_node = of["squares"] - of["total"] ** 2 / jnp.maximum(of["count"], 1)
+    rounding = of["count"] * jnp.finfo(target.dtype).eps * of["squares"]
+    spread = jnp.sum(jnp.where(of_node > rounding, of_node, 0.0))
+    total = jnp.sum(of["error"])
+    loss = _with_gradient(0.5 * total / steps, answers, -error / steps)
+    return loss, jnp.where(spread > 0, jnp.sqrt(total / jnp.where(spread > 0, spread, 1.0)), jnp.nan)
+
+
+@jax.custom_vjp
+def _with_gradient(value: Float[Array, ""], x: Float[Array, "..."], gradient: Float[Array, "..."]) -> Float[Array, ""]:
+    """The value, with this gradient by x."""
+    del x, gradient
+    return value
+
+
+def _forward(value: Any, x: Any, gradient: Any) -> tuple[Any, Any]:
+    del x
+    return value, gradient
+
+
+def _backward(gradient: Any, scale: Any) -> tuple[None, Any, None]:
+    return None, scale * gradient, None
+
+
+_with_gradient.defvjp(_forward, _backward)

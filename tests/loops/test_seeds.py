@@ -65,12 +65,16 @@ def test_what_many_small_steps_make_is_made_on_the_cpu_if_jax_has_it(monkeypatch
 
 def test_stacking_compiles_nothing():
     """On a GPU each small program takes as long to compile as a second of training."""
-    compiled = []
-    jax.monitoring.register_event_duration_secs_listener(
-        lambda event, seconds, **_: compiled.append(event) if "backend_compile" in event else None
-    )
+    compiled: list[str] = []
+
+    def notice(event: str, duration_secs: float, **kwargs: str | int) -> None:
+        del duration_secs, kwargs
+        if "backend_compile" in event:
+            compiled.append(event)
+
+    jax.monitoring.register_event_duration_secs_listener(notice)
     axis = StackedSeeds(SEEDS)
-    stacked = axis.stack([{"x": jax.device_put(np.full((13, 17, 3), seed, np.float32))} for seed in SEEDS])
+    stacked: Any = axis.stack([{"x": jax.device_put(np.full((13, 17, 3), seed, np.float32))} for seed in SEEDS])
     assert not compiled
     np.testing.assert_array_equal(stacked["x"][:, 2, 1, 0], SEEDS)
     assert compiled  # by the line above: it is noticed

@@ -113,7 +113,7 @@ def test_a_copy_is_equal_whatever_was_cached_before():
     with pytest.raises(TypeError):
         network.index["x"] = 1  # pyright: ignore[reportIndexIssue]
     with pytest.raises(ValueError, match="read-only"):
-        network.table.rounds[0].weight[:] = 5
+        network.table.to_features[0].weight[:] = 5
 
 
 def test_immutable_and_compared_by_content():

@@ -49,7 +49,26 @@ def test_a_node_with_any_number_of_edges(edges):
     values = batch(network, edges)
     np.testing.assert_allclose(targets(network.table, *values), by_definition(network, *values), atol=1e-3)
     # The rows stay narrow: what is gathered is about as many numbers as there are edges, not nodes × edges.
-    assert sum(gather.index.size for gather in network.table.rounds) <= 2 * edges + 32
+    table = network.table
+    assert sum(gather.index.size for gather in (*table.to_predictions, *table.to_features)) <= 2 * edges + 32
+
+
+def test_what_a_node_does_not_ask_about_does_not_reach_it():
+    """Also where it is not a number; an edge of weight 0 is none."""
+    edges = [("value", "f"), ("value", "value", 0.9), ("far", "value"), ("near", "f"), ("near", "g", 0.0)]
+    network = QuestionNetwork(["bad", "g", "f"], ["broken", "value", "far", "near"], [("broken", "bad"), *edges])
+    features = np.array([[np.nan, np.inf, 2.0]], np.float32)
+    answers = np.array([[np.nan, 10.0, np.nan, np.nan]], np.float32)
+    for array in (np.asarray, jnp.asarray):
+        target = targets(network, array(features), array(answers), array([False]))
+        np.testing.assert_allclose(target, [[np.nan, 11, 10, 2]])
+
+
+def test_a_network_without_edges_between_its_nodes():
+    network = QuestionNetwork(["f"], ["next", "twice"], [("next", "f"), ("twice", "f", 2.0)])
+    assert network.table.to_predictions[0].index.shape == (2, 0)
+    values = np.full((1, 1), 3, np.float32), np.full((1, 2), np.nan, np.float32), np.array([False])
+    np.testing.assert_array_equal(targets(network, *values), [[3, 6]])
 
 
 def test_answers_after_a_terminal_step_count_as_zero_even_if_they_are_nan():

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from rgvf.tasks import masked_mean, n_step_returns, relative_error, td_loss
+from rgvf.tasks import masked_mean, n_step_returns, td_loss, td_loss_and_relative_error
 from tests.helpers import VECTOR, trajectory
 
 T, B = 6, 3
@@ -81,6 +81,30 @@ def test_td_loss_and_its_gradient_by_hand():
     np.testing.assert_array_equal(by_target, 0)
 
 
+def with_last(answers):
+    """Answers to one observation more, which has no target."""
+    return jnp.concatenate([jnp.asarray(answers), jnp.full_like(answers[:1], 1e6)])
+
+
+def relative_error(answers, target, learns):
+    answers, target = jnp.asarray(answers, jnp.float32), jnp.asarray(target, jnp.float32)
+    return td_loss_and_relative_error(with_last(answers), target, jnp.asarray(learns))[1]
+
+
+def test_the_loss_of_a_segment_is_the_td_loss_and_so_is_its_gradient():
+    rng = np.random.default_rng(0)
+    answers, target = jnp.asarray(rng.normal(size=(2, 6, 3, 4)), jnp.float32)
+    learns = jnp.asarray(rng.random((6, 3, 4)) < 0.6)
+    scale = lambda loss: 3 * loss  # noqa: E731 - the gradient must follow what comes after
+    expected, slopes = jax.value_and_grad(lambda answers: scale(td_loss(answers, target, learns)))(answers)
+    segment = lambda answers, target: scale(td_loss_and_relative_error(answers, target, learns)[0])  # noqa: E731
+    found, (by_answers, by_target) = jax.value_and_grad(segment, (0, 1))(with_last(answers), target)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    np.testing.assert_allclose(by_answers[:-1], slopes, rtol=1e-6)
+    np.testing.assert_array_equal(by_answers[-1], 0)
+    np.testing.assert_array_equal(by_target, 0)
+
+
 def test_relative_error_is_the_error_in_units_of_the_spread_of_the_targets():
     rng = np.random.default_rng(0)
     answers, target = rng.normal(size=(2, 6, 3, 4)).astype(np.float32)
@@ -91,21 +115,29 @@ def test_relative_error_is_the_error_in_units_of_the_spread_of_the_targets():
         mine = target[..., node][learns[..., node]].astype(float)
         error += ((mine - answers[..., node][learns[..., node]]) ** 2).sum()
         spread += ((mine - mine.mean()) ** 2).sum()
-    loss = td_loss(jnp.asarray(answers), jnp.asarray(target), jnp.asarray(learns))
-    found = relative_error(loss, jnp.asarray(target), jnp.asarray(learns))
-    np.testing.assert_allclose(found, np.sqrt(error / spread), rtol=1e-5)
-    everything = jnp.ones((6, 3, 4), bool)
-    far = jnp.asarray(1000 + rng.normal(size=(6, 3, 4)).astype(np.float32))  # a large mean, a small spread
-    by_mean = td_loss(jnp.broadcast_to(far.mean((0, 1)), far.shape), far, everything)
+    np.testing.assert_allclose(relative_error(answers, target, learns), np.sqrt(error / spread), rtol=1e-5)
+    everything = np.ones((6, 3, 4), bool)
+    far = 1000 + rng.normal(size=(6, 3, 4)).astype(np.float32)  # a large mean, a small spread
+    by_mean = np.broadcast_to(far.mean((0, 1)), far.shape)
     np.testing.assert_allclose(relative_error(by_mean, far, everything), 1, rtol=1e-3)
-    assert np.isnan(relative_error(jnp.float32(0.5), jnp.ones((6, 3, 4)), everything))
+    assert np.isnan(relative_error(np.zeros((6, 3, 4)), np.ones((6, 3, 4)), everything))
 
 
 def test_where_no_target_that_is_learned_varies_there_is_no_relative_error():
     """Also where others vary, which are not learned."""
     rng = np.random.default_rng(0)
-    for _ in range(50):
-        learns = rng.random((20, 16, 1)) < 1 / 3
-        target = np.where(learns, rng.normal(), rng.normal(size=(20, 16, 1))).astype(np.float32)
-        assert np.isnan(relative_error(jnp.float32(0.5), jnp.asarray(target), jnp.asarray(learns)))
-    assert np.isnan(relative_error(jnp.float32(0.5), jnp.ones((20, 16, 1)), jnp.zeros((20, 16, 1), bool)))
+    for steps in (20, 200):
+        for _ in range(50):
+            learns = rng.random((steps, 16, 1)) < 1 / 3
+            target = np.where(learns, rng.normal(), rng.normal(size=(steps, 16, 1)))
+            assert np.isnan(relative_error(np.ones((steps, 16, 1)), target, learns))
+    assert np.isnan(relative_error(np.zeros((20, 16, 1)), np.ones((20, 16, 1)), np.zeros((20, 16, 1), bool)))
+
+
+def test_a_rare_event_far_from_all_other_targets_counts():
+    """Also where it is in the first step, to which sums of squares are related."""
+    for step in (0, 7):
+        target = np.random.default_rng(1).normal(scale=1e-3, size=(20, 16, 1))
+        target[step, 3] = 100.0
+        learns = np.ones(target.shape, bool)
+        np.testing.assert_allclose(relative_error(np.full_like(target, target.mean()), target, learns), 1, rtol=1e-4)
