@@ -21,7 +21,7 @@ from rgvf.studies.study import StudyListener, choose, open_study, some_of, store
 SECONDS = 5.0
 """Of each measurement, once compiled."""
 PATIENCE = 300.0
-"""Seconds after which no more measurements are begun."""
+"""Seconds after which no more measurements are begun, and what is still being compiled is not waited for."""
 
 
 class Kind(NamedTuple):
@@ -103,7 +103,7 @@ def make_plan(
         variants: as for `run_study`.
         parallel: how many are run at once; they are measured so, too.
         seconds: of each measurement; 0: none.
-        patience: seconds after which no more measurements are begun.
+        patience: seconds after which no more measurements are begun, and what is still being compiled is left out.
         retry_failed: as for `run_study`.
     """
     leave_memory()
@@ -140,12 +140,12 @@ def make_plan(
         except ValueError as error:
             cannot = str(error)
         else:
-            began = time.monotonic()
-            measured = _measure(study, config, largest, len(to_run), parallel, listener, seconds, imports)
+            until = time.monotonic() + patience
+            measured = _measure(study, config, largest, len(to_run), parallel, listener, seconds, until, imports)
             try:
                 for each in measured:
                     rates = each | rates
-                    if time.monotonic() - began > patience:
+                    if time.monotonic() > until:
                         break
             except KeyboardInterrupt:
                 interrupted = True
@@ -166,6 +166,7 @@ def _measure(
     parallel: int,
     listener: StudyListener,
     seconds: float,
+    until: float,
     imports: Sequence[str],
 ) -> Iterator[dict[str, float]]:
     """Frames/s of a batch of each kind, some at a time. With others beside the last ones, so that the machine is as
@@ -181,7 +182,7 @@ def _measure(
         listener.begin(title)
         with tempfile.TemporaryDirectory() as path:
             scratch = StudyFolder(Path(path), study.name, config.identity())
-            pool = Pool(study, config, scratch, listener, parallel, imports, measure=seconds)
+            pool = Pool(study, config, scratch, listener, parallel, imports, measure=seconds, ready_by=until)
             pool.run([(name, tuple(batches[kind])) for name, kind in together.items()])
         listener.finish(title, time.monotonic() - began)
         yield {kind: pool.rates[name] for name, kind in reversed(together.items()) if name in pool.rates}

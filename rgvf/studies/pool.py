@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import math
 import os
 import queue
 import signal
@@ -46,6 +47,8 @@ class _Process:
     fraction: float = 0.0
     is_ready: bool = False
     """It has compiled what it runs, and trains until it is measured."""
+    is_late: bool = False
+    """It was ended because it was not ready in time to be measured."""
 
     def close(self) -> None:
         """After it has ended: read the rest of what it said."""
@@ -85,10 +88,14 @@ class Pool:
         at_once: int,
         imports: Sequence[str] = (),
         measure: float = 0.0,
+        ready_by: float = math.inf,
     ) -> None:
-        """With `measure`, batches are not run: for so many seconds it is measured how fast they are side by side."""
+        """With `measure`, batches are not run: for so many seconds it is measured how fast they are side by side.
+
+        Those that are not ready by then, in seconds of `time.monotonic`, are not waited for.
+        """
         self._study, self._config, self._folder, self._listener = study, config, folder, listener
-        self._at_once, self._imports, self._measure = at_once, tuple(imports), measure
+        self._at_once, self._imports, self._measure, self._ready_by = at_once, tuple(imports), measure, ready_by
         self.rates: dict[str, float] = {}
         """Where batches are measured: frames/s by batch."""
         self._free = share_cores(available_cores(), at_once)
@@ -176,6 +183,12 @@ class Pool:
     def _measure_together(self) -> None:
         """Let processes measure once all are ready, and end them once all have measured."""
         running = [each for each in self._running if each.popen.poll() is None]
+        if time.monotonic() > self._ready_by:
+            for each in running:
+                each.is_late = not each.is_ready
+                if each.is_late:
+                    each.kill()
+            running = [each for each in running if each.is_ready]
         if all(each.name in self.rates for each in running):
             for each in running:
                 each.kill()
@@ -190,7 +203,8 @@ class Pool:
         self._listen()
         if self._measure:
             if process.name not in self.rates:
-                self._listener.warn(f"{some_of(process.variants)} could not be measured: {why_ended(process)}")
+                why = "it was not compiled in time" if process.is_late else why_ended(process)
+                self._listener.warn(f"{some_of(process.variants)} could not be measured: {why}")
         elif status == 0:
             process.log.unlink(missing_ok=True)
         elif status == IN_USE:

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -139,14 +140,56 @@ def test_a_plan_that_is_interrupted_has_what_was_measured_and_leaves_nothing(tmp
 
 
 @pytest.mark.slow
-def test_a_plan_that_runs_out_of_patience_has_measured_the_most_frames(tmp_path):
+def test_a_plan_that_runs_out_of_patience_has_measured_the_most_frames(tmp_path, monkeypatch):
     config = TuningConfig(seeds=1, frames=640, hidden=8, points=2, checkpoints=2)
     names = [f"{each}.scale-8" for each in ("mhvp.rate-0.002", "a2c.rate-0.002", "a2c.rate-0.004")]
-    plan = make_plan(TUNING, config, tmp_path / "new", names, 1, seconds=0.5, patience=0)
+    measured = []
+
+    class Slow(Recorder):
+        def finish(self, batch, seconds):
+            measured.append(batch)
+
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + 1e6 * len(measured))
+    monkeypatch.setattr("rgvf.studies.plan.time", clock)
+    plan = make_plan(TUNING, config, tmp_path / "new", names, 1, Slow(), seconds=0.5)
     assert sorted(kind.agents for kind in plan.kinds) == [1, 2]
     assert {kind.agents: kind.rate > 0 for kind in plan.kinds} == {1: False, 2: True}
     assert not plan.interrupted
     assert plan.hours() > max(plan.kinds, key=lambda kind: kind.agents).hours
+
+
+@pytest.mark.slow
+def test_a_plan_does_not_wait_for_what_is_still_being_compiled(tmp_path, monkeypatch):
+    """One of two is ready when the time is over: it is measured, and the other one is ended."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    look, recorder = pool.Pool._measure_together, Recorder()
+
+    def look_at_one(self):
+        """The second says that it is ready, which is not heard; then the time is over."""
+        (ready, *others) = self._running
+        for each in others:
+            each.is_ready = False
+        if ready.is_ready:
+            self._ready_by = 0.0
+        look(self)
+
+    monkeypatch.setattr(pool.Pool, "_measure_together", look_at_one)
+    names = ["Breakout.a2c", "Freeway.a2c"]
+    plan = make_plan(STUDY, SMALL, tmp_path / "new", names, 2, recorder, seconds=0.5)
+    assert [kind.rate > 0 for kind in plan.kinds] == [True, False]
+    assert plan.hours() > plan.kinds[0].hours / 2
+    assert recorder.warnings == ["Freeway.a2c could not be measured: it was not compiled in time"]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_plan_without_any_time_measures_nothing(tmp_path):
+    recorder, began = Recorder(), time.monotonic()
+    plan = make_plan(STUDY, SMALL, tmp_path / "new", ["Breakout.a2c"], 1, recorder, patience=0)
+    assert time.monotonic() < began + 10
+    assert np.isnan(plan.hours())
+    assert not plan.interrupted
+    assert recorder.warnings == ["Breakout.a2c could not be measured: it was not compiled in time"]
 
 
 @pytest.mark.slow
@@ -181,7 +224,7 @@ def test_a_plan_measures_each_kind_once_and_fills_the_last_round(monkeypatch, tm
     ran = []
 
     class Measured:
-        def __init__(self, study, config, folder, listener, at_once, imports, measure):
+        def __init__(self, study, config, folder, listener, at_once, imports, measure, ready_by):
             self.rates, self.at_once = {}, at_once
 
         def run(self, batches):
