@@ -153,7 +153,9 @@ def print_hours(plan: StudyPlan, machines: int, not_planned: str) -> None:
     print_table(console, [("agent", "to train", "batches", "frames/s of a batch", "hours, one by one"), *rows])
     at_once = f"{plan.parallel} at once" if plan.parallel > 1 else "one at a time"
     if 0 < measured < len(plan.kinds):
-        console.print(f"\n{measured} of {len(plan.kinds)} kinds were measured; the others count as the mean of these.")
+        left_out = some_of([kind.name for kind in plan.kinds if not kind.rate])
+        counts = f"{measured} of {len(plan.kinds)} kinds were measured; the others count as the mean of these"
+        console.print(f"\n{counts}: {left_out}.", markup=False)
     console.print(f"\nHere ({at_once}, as measured): {show_hours(plan.hours())}")
     console.print(f"On {machines} machines like this: {show_hours(plan.hours(machines))}")
     if not_planned:

@@ -101,7 +101,9 @@ class Craftax:
 
 
 def _compact(state: Any) -> Any:
-    """A state to keep: its blocks in bytes, as a GPU spends much of a step on maps; its key as two other integers."""
+    """A state to keep: its blocks in bytes, as a GPU spends much of a step on maps, and its key as two other
+    integers, as what reads a checkpoint makes keys of JAX's own kind.
+    """
     words = jax.lax.bitcast_convert_type(jax.random.key_data(state.state_rng), jnp.int32)
     return state.replace(map=state.map.astype(jnp.int8), state_rng=words)
 

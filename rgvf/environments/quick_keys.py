@@ -26,7 +26,11 @@ def quick_key(key: Key[Array, ""]) -> Key[Array, ""]:
 
 
 def wrap_quick_key(words: UInt32[Array, "2"]) -> Key[Array, ""]:
-    """The key of two words; `jax.random.key_data` gives them back."""
+    """The key of two words; `jax.random.key_data` gives them back.
+
+    Words should be random. Keys with the same second word whose first ones are multiples of `GOLDEN` apart give the
+    same numbers, shifted.
+    """
     return jax.random.wrap_key_data(words, impl=_QUICK)
 
 

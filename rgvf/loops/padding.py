@@ -48,20 +48,9 @@ def pad_agent(agent: Agent, sizes: PaddedSizes) -> Agent:
 
 
 def unpad_agent(agent: Agent, like: Agent) -> Agent:
-    """The agent of one seed without its padding: arrays cut to the shapes that `like` has, edges taken from it."""
-    states = dict(agent.task_states)
-    for task, state in states.items():
-        if isinstance(state, QuestionArrays):  # padding has renumbered the edges
-            original = like.task_states[task]
-            states[task] = original._replace(features=_cut(state.features, original.features))
-    modules, optimiser_states = _cut(agent.modules, like.modules), _cut(agent.optimiser_states, like.optimiser_states)
-    return Agent(modules, states, optimiser_states, agent.balance)
-
-
-def _cut(tree: Any, original: Any) -> Any:
-    """Arrays cut to the shapes that they have in `original`."""
-    kept, structure = jax.tree.flatten(original)
-    leaves = zip(jax.tree.leaves(tree), kept, strict=True)
+    """The agent of one seed without its padding: arrays cut to the shapes that `like` has."""
+    kept, structure = jax.tree.flatten(like)
+    leaves = zip(jax.tree.leaves(agent), kept, strict=True)
     return jax.tree.unflatten(structure, [leaf[tuple(map(slice, each.shape))] for leaf, each in leaves])
 
 

@@ -21,6 +21,8 @@ NEVER = -2
 """The condition of a node of the padding, in `EdgeTable.condition`: it never learns."""
 # A node with more edges than this is summed in several rounds, so that it does not widen every other node's row.
 MAX_WIDTH = 8
+MAX_VALUES = 2**31 - 1
+"""That 32 bits can count."""
 
 Array = Any  # a NumPy or a JAX array
 Row = tuple[tuple[int, float], ...]  # (column, weight) of the edges of a node
@@ -131,9 +133,12 @@ def _weighted_sums(rounds: tuple[Gather, ...], values: Array) -> Array:
     *batch, _ = values.shape
     for index, weight in rounds:
         # One index into all values: a GPU would turn them around to gather along one of several axes.
-        start = (xp.arange(math.prod(batch)) * values.shape[-1]).reshape(*batch, 1)
+        size = math.prod(values.shape)
+        if size > MAX_VALUES:
+            raise ValueError(f"{size:,} numbers are too many to gather from at once, which takes {MAX_VALUES:,}")
+        start = xp.arange(0, size, values.shape[-1], dtype=index.dtype).reshape(*batch, 1)
         flat, values = values.reshape(-1), xp.zeros((*batch, len(index)), values.dtype)
-        for edge in range(index.shape[1]):
+        for edge in range(index.shape[1] if size else 0):
             place, factor = (row[:, edge].reshape(*[1] * len(batch), -1) for row in (index, weight))
             values = values + factor * xp.where(factor != 0, xp.take(flat, start + place, mode="clip"), 0)
     return values

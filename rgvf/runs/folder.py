@@ -20,7 +20,7 @@ from rgvf.messages import os_error
 from rgvf.questions import QuestionNetwork
 from rgvf.runs.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
 from rgvf.runs.config import MADE_WITH, MAY_CHANGE, MissingModuleError, RunConfig, differences
-from rgvf.runs.provenance import provenance
+from rgvf.runs.provenance import commit, provenance
 
 Networks = Mapping[int, Mapping[str, QuestionNetwork]]
 """The question networks of a run, by seed and task."""
@@ -90,6 +90,15 @@ class RunFolder:
     def rules(self) -> Any:
         """The version of the environment's rules that the run was created with."""
         return self._made_with.get("rules", 1) if isinstance(self._made_with, dict) else 1
+
+    def does_not_fit(self, error: Exception) -> RunError:
+        """What to raise where a checkpoint is not one of such a run; where rgvf has changed, that may be why."""
+        created = self._made_with.get("commit") if isinstance(self._made_with, dict) else None
+        now = commit()
+        message = f"the checkpoint of {self.path} does not fit its configuration: {error}"
+        if created and now and created != now:
+            message += f"; the run was created with commit {created} of rgvf, and this is {now}"
+        return RunError(message)
 
     def load_networks(self, config: RunConfig) -> dict[int, dict[str, QuestionNetwork]]:
         """The question networks that were saved when the run was created. RunError where one cannot be read."""

@@ -16,7 +16,7 @@ def provenance() -> dict[str, str | None]:
     """For `config.json`, so that a result can be traced to the program that made it."""
     return {
         "rgvf": __version__,
-        "commit": _commit(),
+        "commit": commit(),
         "jax": jax.__version__,
         "python": platform.python_version(),
         "device": device(),
@@ -31,7 +31,7 @@ def device() -> str:
     return kind if len(devices) == 1 else f"{len(devices)} × {kind}"
 
 
-def _commit() -> str | None:
+def commit() -> str | None:
     """The commit of the checkout that rgvf runs from, with -dirty where files were changed; None elsewhere."""
     source = Path(__file__).parents[2]
     if not (source / ".git").exists():

@@ -153,7 +153,7 @@ class Run:
         except WorkerError as error:
             raise RunError(f"the games of {self.folder.path} cannot be restored: {error}") from None
         except (ValueError, KeyError) as error:
-            raise RunError(f"the checkpoint of {self.folder.path} does not fit this run: {error}") from None
+            raise self.folder.does_not_fit(error) from None
 
     def _log(self) -> None:
         clock = {"seconds": round(self.seconds, 3), "frames_per_second": round(self.speed, 1) or None}

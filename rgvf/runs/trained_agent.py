@@ -250,5 +250,5 @@ def load(
         mine = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
         agent, frames = fill(template, mine), facts["frames"]
     except (ValueError, KeyError) as error:
-        raise RunError(f"the checkpoint of {path} does not fit its configuration: {error}") from None
+        raise folder.does_not_fit(error) from None
     return TrainedAgent(config, spec, seed, agent, frames, networks[seed], environment)

@@ -145,8 +145,6 @@ def make_plan(
             try:
                 for each in measured:
                     rates = each | rates
-                    if time.monotonic() > until:
-                        break
             except KeyboardInterrupt:
                 interrupted = True
     plan = [
@@ -179,6 +177,8 @@ def _measure(
         together = {f"{j}-{kind.replace('/', '-')}": kind for j, kind in enumerate(itertools.islice(kinds, at_once))}
         title = f"measuring {i + 1} of {rounds}: {some_of(tuple(dict.fromkeys(together.values())))}"
         began = time.monotonic()
+        if began >= until:
+            return
         listener.begin(title)
         with tempfile.TemporaryDirectory() as path:
             scratch = StudyFolder(Path(path), study.name, config.identity())

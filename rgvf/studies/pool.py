@@ -5,26 +5,21 @@ A batch that fails is recorded, with its log, and does not stop the others.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-import json
 import math
 import os
 import queue
 import signal
-import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 from rgvf.environments.workers import available_cores
 from rgvf.messages import SILENT
-from rgvf.studies.failures import failed_together, failed_variants, failure_file, last_line, record_failure
+from rgvf.studies.failures import failed_together, failed_variants, failure_file, record_failure
 from rgvf.studies.folder import StudyFolder
+from rgvf.studies.process import BatchProcess, Said
 from rgvf.studies.study import Study, StudyListener, some_of
 from rgvf.studies.worker import IN_USE, INTERRUPTED, Job
 
@@ -32,48 +27,6 @@ INTERRUPTIONS = {INTERRUPTED, 128 + 1, 128 + 15, -1, -2, -9, -15}
 """Status of a process that was stopped from outside, by a signal that it obeyed or not."""
 TICK = 0.3
 """Seconds between two looks at what the processes say."""
-
-
-@dataclass
-class _Process:
-    """A batch that is running."""
-
-    name: str
-    variants: Sequence[str]
-    cores: tuple[int, ...]
-    popen: subprocess.Popen[str]
-    log: Path
-    reader: threading.Thread
-    fraction: float = 0.0
-    is_ready: bool = False
-    """It has compiled what it runs, and trains until it is measured."""
-    is_late: bool = False
-    """It was ended because it was not ready in time to be measured."""
-
-    def close(self) -> None:
-        """After it has ended: read the rest of what it said."""
-        self.let_stop()
-        self.reader.join(timeout=5)
-        if self.popen.stdout is not None and not self.reader.is_alive():  # else one of its own processes has the pipe
-            self.popen.stdout.close()
-
-    def write(self, line: str) -> None:
-        """Write a line to its input, if it still reads it."""
-        if self.popen.stdin is not None:
-            with contextlib.suppress(OSError, ValueError):
-                self.popen.stdin.write(line + "\n")
-                self.popen.stdin.flush()
-
-    def let_stop(self) -> None:
-        """The end of its input lets a process stop, with a checkpoint, however often it happens."""
-        if self.popen.stdin is not None:
-            with contextlib.suppress(OSError):
-                self.popen.stdin.close()
-
-    def kill(self) -> None:
-        """End it at once."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.popen.pid, signal.SIGKILL)
 
 
 class Pool:
@@ -92,15 +45,15 @@ class Pool:
     ) -> None:
         """With `measure`, batches are not run: for so many seconds it is measured how fast they are side by side.
 
-        Those that are not ready by then, in seconds of `time.monotonic`, are not waited for.
+        Those that are not ready by `ready_by`, in seconds of `time.monotonic`, are not waited for.
         """
         self._study, self._config, self._folder, self._listener = study, config, folder, listener
         self._at_once, self._imports, self._measure, self._ready_by = at_once, tuple(imports), measure, ready_by
         self.rates: dict[str, float] = {}
         """Where batches are measured: frames/s by batch."""
         self._free = share_cores(available_cores(), at_once)
-        self._said: queue.SimpleQueue[tuple[_Process, dict[str, Any]]] = queue.SimpleQueue()
-        self._running: list[_Process] = []
+        self._said: Said = queue.SimpleQueue()
+        self._running: list[BatchProcess] = []
 
     def run(self, batches: Sequence[tuple[str, Sequence[str]]]) -> None:
         """Run them all; KeyboardInterrupt where the listener wants to stop, once all have left a checkpoint."""
@@ -124,45 +77,14 @@ class Pool:
         finally:
             self._stop()
 
-    def _start(self, name: str, variants: Sequence[str]) -> _Process:
+    def _start(self, name: str, variants: Sequence[str]) -> BatchProcess:
         for variant in variants:
             failure_file(self._folder, variant).unlink(missing_ok=True)
         log = self._folder.path / "logs" / f"{name}.log"
         log.parent.mkdir(exist_ok=True)
-        cores = self._free.pop(0)
-        job = Job(
-            module_of(self._study),
-            self._config,
-            str(self._folder.path),
-            tuple(variants),
-            self._imports,
-            self._measure,
-        )
-        with log.open("w", encoding="utf-8") as errors:
-            popen = subprocess.Popen(
-                [sys.executable, "-c", start_command(cores)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-                start_new_session=True,  # Ctrl-C comes to this process only, which passes it on once
-            )
-        assert popen.stdout is not None
-        process = _Process(name, variants, cores, popen, log, threading.Thread())
-        process.write(job.to_json())  # where it ended at once, its log says why
-        process.reader = threading.Thread(target=self._read, args=(process, popen.stdout), daemon=True)
-        process.reader.start()
-        return process
-
-    def _read(self, process: _Process, output: Iterable[str]) -> None:
-        """In a thread: what a process says."""
-        for line in output:
-            try:
-                said = json.loads(line)
-            except ValueError:  # a library printed something
-                continue
-            if isinstance(said, dict):
-                self._said.put((process, said))
+        module, folder = module_of(self._study), str(self._folder.path)
+        job = Job(module, self._config, folder, tuple(variants), self._imports, self._measure)
+        return BatchProcess.launch(name, job, self._free.pop(0), log, self._said)
 
     def _listen(self) -> None:
         """Take in what has been said since the last time, for at least a moment."""
@@ -181,30 +103,30 @@ class Pool:
                 self._listener.warn(f"{process.name}: {said['warning']}")
 
     def _measure_together(self) -> None:
-        """Let processes measure once all are ready, and end them once all have measured."""
+        """Let processes measure once all are ready, and end them once all have measured, and with them what is late:
+        until then it takes its share of the machine.
+        """
         running = [each for each in self._running if each.popen.poll() is None]
         if time.monotonic() > self._ready_by:
             for each in running:
-                each.is_late = not each.is_ready
-                if each.is_late:
-                    each.kill()
-            running = [each for each in running if each.is_ready]
-        if all(each.name in self.rates for each in running):
+                each.is_late |= not each.is_ready
+        waited_for = [each for each in running if not each.is_late]
+        if all(each.name in self.rates for each in waited_for):
             for each in running:
                 each.kill()
-        elif all(each.is_ready for each in running):
-            for each in running:
+        elif all(each.is_ready for each in waited_for):
+            for each in waited_for:
                 each.write("measure")  # one line or several: the first one counts
 
-    def _end(self, process: _Process) -> None:
+    def _end(self, process: BatchProcess) -> None:
         """A process has ended by itself."""
         process.close()
         status = process.popen.returncode
         self._listen()
         if self._measure:
-            if process.name not in self.rates:
-                why = "it was not compiled in time" if process.is_late else why_ended(process)
-                self._listener.warn(f"{some_of(process.variants)} could not be measured: {why}")
+            given_up = process.is_late and status == -signal.SIGKILL
+            if process.name not in self.rates and not given_up:
+                self._listener.warn(f"{some_of(process.variants)} could not be measured: {process.why_ended()}")
         elif status == 0:
             process.log.unlink(missing_ok=True)
         elif status == IN_USE:
@@ -212,7 +134,7 @@ class Pool:
         elif status in INTERRUPTIONS:
             self._listener.warn(f"{process.name} was interrupted; the same command continues it")
         else:
-            error = why_ended(process)
+            error = process.why_ended()
             record_failure(self._folder, process.variants, process.log, error)
             self._listener.warn(f"{process.name} failed: {error} (log: {process.log})")
 
@@ -225,13 +147,6 @@ class Pool:
         for each in self._running:
             each.popen.wait()
             each.close()
-
-
-def why_ended(process: _Process) -> str:
-    """The signal, if one ended it, and the last line of its log."""
-    status = process.popen.returncode
-    signal_name = f"it was ended by {signal.Signals(-status).name}" if status < 0 else ""
-    return "; ".join(filter(None, [signal_name, last_line(process.log)])) or "it said nothing"
 
 
 def run_in_processes(
@@ -274,12 +189,6 @@ def batches_to_run(
     new = study.batches([variant for variant in variants if variant not in left_out])
     again = [batch for members in failed for batch in study.retries(members)]
     return [*new, *(again if retry_failed else ())]
-
-
-def start_command(cores: Sequence[int]) -> str:
-    """Python that starts a worker on some cores: before anything is imported that counts them."""
-    use = f"import os; hasattr(os, 'sched_setaffinity') and os.sched_setaffinity(0, {set(cores)})"
-    return f"{use}; from rgvf.studies.worker import main; main()"
 
 
 def leave_memory() -> None:

@@ -77,25 +77,28 @@ def td_loss_and_relative_error(
         learns: which nodes learn from a step.
     """
     steps = math.prod(target.shape[:-1])
-    about = jnp.mean(target[:1], (0, 1))  # sums of squares about 0 would lose digits where the mean is large
+    target = jax.lax.stop_gradient(target)
+    count = jnp.sum(jnp.broadcast_to(learns, target.shape), (0, 1), dtype=target.dtype)
+    # The mean of each node's targets: sums of squares about 0 would lose digits where it is large.
+    about = jnp.sum(jnp.where(learns, target, 0.0), (0, 1), keepdims=True) / jnp.maximum(count, 1)[None, None]
     more = ((0, 1), (0, 0), (0, 0))
     # The same length as the answers, as their gradient has.
-    target, learns = jax.lax.stop_gradient(jnp.pad(target, more)), jnp.pad(learns, more)
-    error = jnp.where(learns, target - jax.lax.stop_gradient(answers), 0.0)
-    kept = jnp.where(learns, target - about[None, None], 0.0)
+    target, learns = jnp.pad(target, more), jnp.pad(learns, more)
+    error = jnp.where(learns, target - answers, 0.0)
+    kept = jnp.where(learns, target - about, 0.0)
     columns = {
         "error": jnp.sum(error**2, (0, 1)),
         "total": jnp.sum(kept, (0, 1)),
         "squares": jnp.sum(kept**2, (0, 1)),
-        "count": jnp.sum(jnp.broadcast_to(learns, target.shape), (0, 1), dtype=target.dtype),
     }
     of = jax.lax.optimization_barrier(columns)  # else one of them becomes a sum over all, which is a pass of its own
-    of_node = of["squares"] - of["total"] ** 2 / jnp.maximum(of["count"], 1)
-    rounding = of["count"] * jnp.finfo(target.dtype).eps * of["squares"]
+    of_node = of["squares"] - of["total"] ** 2 / jnp.maximum(count, 1)
+    rounding = count * jnp.finfo(target.dtype).eps * of["squares"]
     spread = jnp.sum(jnp.where(of_node > rounding, of_node, 0.0))
     total = jnp.sum(of["error"])
     loss = _with_gradient(0.5 * total / steps, answers, -error / steps)
-    return loss, jnp.where(spread > 0, jnp.sqrt(total / jnp.where(spread > 0, spread, 1.0)), jnp.nan)
+    relative_error = jnp.where(spread > 0, jnp.sqrt(total / jnp.where(spread > 0, spread, 1.0)), jnp.nan)
+    return loss, jax.lax.stop_gradient(relative_error)
 
 
 @jax.custom_vjp
@@ -105,13 +108,13 @@ def _with_gradient(value: Float[Array, ""], x: Float[Array, "..."], gradient: Fl
     return value
 
 
-def _forward(value: Any, x: Any, gradient: Any) -> tuple[Any, Any]:
+def _keep_gradient(value: Any, x: Any, gradient: Any) -> tuple[Any, Any]:
     del x
     return value, gradient
 
 
-def _backward(gradient: Any, scale: Any) -> tuple[None, Any, None]:
+def _scale_gradient(gradient: Any, scale: Any) -> tuple[None, Any, None]:
     return None, scale * gradient, None
 
 
-_with_gradient.defvjp(_forward, _backward)
+_with_gradient.defvjp(_keep_gradient, _scale_gradient)

@@ -37,6 +37,8 @@ def test_they_do_all_that_keys_do():
     np.testing.assert_array_equal(once, again)
     np.testing.assert_array_equal(np.sort(once), np.tile(np.arange(7), (5, 1)))
     np.testing.assert_array_equal(once[2], jax.random.permutation(keys[2], 7))
+    seeded = [int(jax.random.bits(jax.random.key(seed, impl=jax.random.key_impl(keys)))) for seed in range(100)]
+    assert len(set(seeded)) == 100
     folded = [int(jax.random.bits(jax.random.fold_in(keys[0], i))) for i in range(100)]
     assert len(set(folded)) == 100
     assert jax.random.bits(keys[0], (), jnp.uint8).dtype == jnp.uint8

@@ -63,7 +63,7 @@ def test_what_many_small_steps_make_is_made_on_the_cpu_if_jax_has_it(monkeypatch
     assert config.jax_default_device is None
 
 
-def test_stacking_compiles_nothing():
+def test_stacking_compiles_nothing(request):
     """On a GPU each small program takes as long to compile as a second of training."""
     compiled: list[str] = []
 
@@ -73,6 +73,7 @@ def test_stacking_compiles_nothing():
             compiled.append(event)
 
     jax.monitoring.register_event_duration_secs_listener(notice)
+    request.addfinalizer(lambda: jax.monitoring.unregister_event_duration_listener(notice))
     axis = StackedSeeds(SEEDS)
     stacked: Any = axis.stack([{"x": jax.device_put(np.full((13, 17, 3), seed, np.float32))} for seed in SEEDS])
     assert not compiled

@@ -91,6 +91,16 @@ def test_arrays_of_the_wrong_width_are_refused():
             targets(table, np.ones(features), np.ones(answers), np.array(False))
 
 
+def test_no_steps_have_no_targets_and_too_many_are_refused():
+    table = figure_1a().table
+    for xp in (np, jnp):
+        none = targets(table, xp.ones((0, 3, 2)), xp.ones((0, 3, 6)), xp.zeros((0, 3), bool))
+        assert none.shape == (0, 3, 6)
+    features, answers = (np.broadcast_to(np.float32(1), (2**29, width)) for width in (2, 6))
+    with pytest.raises(ValueError, match="3,221,225,472 numbers are too many to gather from"):
+        targets(table, features, answers, np.array(False))
+
+
 def test_single_steps_plain_flags_and_mixed_arrays():
     network = figure_1a()
     features, answers = np.array([1.0, 2.0], np.float32), np.arange(6, dtype=np.float32)

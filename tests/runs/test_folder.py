@@ -11,6 +11,7 @@ from rgvf.agents import AgentConfig
 from rgvf.cli import main
 from rgvf.questions import QuestionNetwork, random_network
 from rgvf.runs import RunConfig, RunError, RunFolder, resume, train, train_together
+from rgvf.runs.checkpoint import load_checkpoint, save_checkpoint
 from rgvf.runs.run import prepare
 from rgvf.tasks import RandomQuestions
 from tests.helpers import Listener, stop_after
@@ -95,6 +96,21 @@ def test_a_changed_configuration_is_refused(copied):
     refuse(copied, "config.json has another clip_rewards than the run was trained with")
     path.write_text(json.dumps({**data, "frames": 40, "processes": 1}))
     assert resume(copied, progress=False).frames == 40
+
+
+def test_a_checkpoint_of_another_rgvf_is_refused_with_the_commits(copied, monkeypatch):
+    (path, *_) = RunFolder(copied).checkpoints()
+    arrays, facts = load_checkpoint(path)
+    (name, *_) = (name for name in arrays if "table.condition" in name)
+    arrays[name.replace("condition", "conditions")] = arrays.pop(name)
+    save_checkpoint(path, arrays, facts)
+    missing = r"does not fit its configuration: there is no array \S*table.condition"
+    refuse(copied, f"{missing}$")
+    data = json.loads((copied / "config.json").read_text())
+    data["made_with"]["commit"] = "0123456789ab"
+    (copied / "config.json").write_text(json.dumps(data))
+    monkeypatch.setattr("rgvf.runs.folder.commit", lambda: "ba9876543210")
+    refuse(copied, f"{missing}; the run was created with commit 0123456789ab of rgvf, and this is ba9876543210$")
 
 
 def test_changed_metrics_are_reported(copied):

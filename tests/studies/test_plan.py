@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from rgvf.signals import GracefulStop
-from rgvf.studies import FolderError, pool
+from rgvf.studies import FolderError, pool, process
 from rgvf.studies.curves import Curves
 from rgvf.studies.failures import failure_file
 from rgvf.studies.folder import StudyFolder
@@ -91,7 +91,7 @@ def test_what_is_measured_at_once_runs_at_the_same_time(monkeypatch, tmp_path):
     measured.
     """
     happened = []
-    listen, kill = pool.Pool._listen, pool._Process.kill
+    listen, kill = pool.Pool._listen, process.BatchProcess.kill
 
     def note(self):
         listen(self)
@@ -103,7 +103,7 @@ def test_what_is_measured_at_once_runs_at_the_same_time(monkeypatch, tmp_path):
         kill(process)
 
     monkeypatch.setattr(pool.Pool, "_listen", note)
-    monkeypatch.setattr(pool._Process, "kill", killed)
+    monkeypatch.setattr(process.BatchProcess, "kill", killed)
     names = ["Breakout.a2c", "Breakout.mhvp", "Freeway.a2c"]
     plan = make_plan(STUDY, SMALL, tmp_path / "new", names, 2, seconds=0.5)
     assert all(100 < kind.rate < 10_000_000 for kind in plan.kinds)

@@ -103,6 +103,10 @@ def test_the_loss_of_a_segment_is_the_td_loss_and_so_is_its_gradient():
     np.testing.assert_allclose(by_answers[:-1], slopes, rtol=1e-6)
     np.testing.assert_array_equal(by_answers[-1], 0)
     np.testing.assert_array_equal(by_target, 0)
+    direction = jnp.asarray(rng.normal(size=(7, 3, 4)), jnp.float32)
+    slope = lambda answers: jnp.sum(direction * jax.grad(segment)(answers, target))  # noqa: E731
+    curvature = 3 * np.where(learns, direction[:-1], 0) / 18  # the loss is quadratic
+    np.testing.assert_allclose(jax.grad(slope)(with_last(answers))[:-1], curvature, rtol=1e-6)
 
 
 def test_relative_error_is_the_error_in_units_of_the_spread_of_the_targets():
@@ -116,6 +120,9 @@ def test_relative_error_is_the_error_in_units_of_the_spread_of_the_targets():
         error += ((mine - answers[..., node][learns[..., node]]) ** 2).sum()
         spread += ((mine - mine.mean()) ** 2).sum()
     np.testing.assert_allclose(relative_error(answers, target, learns), np.sqrt(error / spread), rtol=1e-5)
+    for unlearned in (np.nan, np.inf, 1e30):
+        elsewhere = np.where(learns, target, unlearned)
+        np.testing.assert_allclose(relative_error(answers, elsewhere, learns), np.sqrt(error / spread), rtol=1e-5)
     everything = np.ones((6, 3, 4), bool)
     far = 1000 + rng.normal(size=(6, 3, 4)).astype(np.float32)  # a large mean, a small spread
     by_mean = np.broadcast_to(far.mean((0, 1)), far.shape)
@@ -135,7 +142,7 @@ def test_where_no_target_that_is_learned_varies_there_is_no_relative_error():
 
 
 def test_a_rare_event_far_from_all_other_targets_counts():
-    """Also where it is in the first step, to which sums of squares are related."""
+    """Whether it is in the first step or a later one."""
     for step in (0, 7):
         target = np.random.default_rng(1).normal(scale=1e-3, size=(20, 16, 1))
         target[step, 3] = 100.0
