@@ -1,19 +1,20 @@
-"""How many kernels a GPU launches for an update, counted by compiling for a GPU that need not be there.
+"""The kernels of an update on a GPU, and what they read and write, by compiling for a GPU that need not be there.
 
     .venv/bin/pip install "jax[cuda12]==$(.venv/bin/python -c 'import jax; print(jax.__version__)')"     # 5 GB
     .venv/bin/python benchmarks/kernels.py [--envs craftax/Classic-Symbolic …] [--representation gru --wide --together]
 
-Where agents are small, launches are what takes the time. The agents are those of `benchmarks/device.py`, and with
---together those of the environment's study in one program. An update is 20 steps of 16 games an agent, and what is
-learned from them. Of choices, and of loops whose length is not known, such as that of resets, each part is counted
-once. The programs are for an H200. On a real one the compiler also tries which matrix products are fastest, so counts
-may differ.
+Where agents are small, launches are what takes the time; where there are many, bytes count, too. The agents are those
+of `benchmarks/device.py`, and with --together those of the environment's study in one program. An update is 20 steps of
+16 games an agent, and what is learned from them. A kernel reads each of its arrays once here. Of choices, and of loops
+whose length is not known, such as that of resets, each part is counted once. The programs are for an H200. On a real
+one the compiler also tries which matrix products are fastest, so counts may differ.
 """
 
 import argparse
+import math
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -43,14 +44,23 @@ gpu_device_info {
 FREE = {"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all"}
 """Instructions that launch nothing."""
 _COMPUTATION = re.compile(r"^(ENTRY )?%([\w.-]+) \(.*\{$")
-_INSTRUCTION = re.compile(r" = .*? ([a-z][a-z0-9-]*)\(")
+_INSTRUCTION = re.compile(r"%([\w.-]+) = (.*?) ([a-z][a-z0-9-]*)\(([^)]*)")
+_ARRAY = re.compile(r"\b(pred|[a-z]+(\d+))\[([\d,]*)\]")
 _CALLED = re.compile(r"(?:to_apply|body|true_computation|false_computation)=%([\w.-]+)")
 _BRANCHES = re.compile(r"branch_computations=\{([^}]*)\}")
 _TURNS = re.compile(r'known_trip_count":\{"n":"(\d+)"')
 
 
-def count_kernels(program: str) -> int:
-    """The kernels of a compiled program, from its text."""
+class Work(NamedTuple):
+    """What a program does."""
+
+    kernels: int
+    bytes: int
+    """Read and written by all kernels."""
+
+
+def count_work(program: str) -> Work:
+    """The kernels of a compiled program, and what they read and write, from its text."""
     computations: dict[str, list[str]] = {}
     lines: list[str] = []
     entry = ""
@@ -61,19 +71,32 @@ def count_kernels(program: str) -> int:
         elif " = " in line:
             lines.append(line)
 
-    def count(name: str) -> int:
-        return sum(map(cost, computations[name]))
+    def count(name: str) -> Work:
+        sizes: dict[str, int] = {}
+        works = [cost(line, sizes) for line in computations[name]]
+        return Work(*map(sum, zip(*works, strict=True)))
 
-    def cost(line: str) -> int:
+    def cost(line: str, sizes: dict[str, int]) -> Work:
         found = _INSTRUCTION.search(line)
-        kind = found[1] if found else ""
+        if not found or found[3] in FREE:
+            sizes |= {found[1]: size_of(found[2])} if found else {}
+            return Work(0, 0)
+        name, result, kind, arguments = found.groups()
+        sizes[name] = size_of(result)
         if kind not in {"while", "call", "conditional"}:
-            return kind not in FREE
+            return Work(1, sizes[name] + sum(sizes.get(each, 0) for each in re.findall(r"%([\w.-]+)", arguments)))
         branches = re.findall(r"%([\w.-]+)", "".join(_BRANCHES.findall(line)))
-        turns = _TURNS.search(line)
-        return sum(map(count, [*_CALLED.findall(line), *branches])) * int(turns[1] if turns else 1)
+        turns = int(known[1]) if (known := _TURNS.search(line)) else 1
+        inside = [count(each) for each in (*_CALLED.findall(line), *branches)]
+        return Work(*(turns * sum(each) for each in zip(*inside, strict=True)))
 
     return count(entry)
+
+
+def size_of(shape: str) -> int:
+    """Bytes of an array, or of all in a tuple, from its type as a program's text has it."""
+    arrays = _ARRAY.findall(shape)
+    return sum(int(bits or 8) // 8 * math.prod(map(int, filter(None, dims.split(",")))) for _, bits, dims in arrays)
 
 
 def compile_for_gpu(function: Any, states: Any, agents: int) -> Any:
@@ -90,13 +113,14 @@ def compile_for_gpu(function: Any, states: Any, agents: int) -> Any:
 
 
 def kernels_of(env: str, agents: Sequence[AgentConfig], seeds: int) -> str:
-    """Kernels and the memory for what lies between, of some agents in one program."""
+    """Kernels, what they read and write, and the memory for what lies between, of some agents in one program."""
     loops = [loop_of(env, agent, 2) for agent in agents]
     states = tuple(start(loop) for loop in loops)
     function = JointLoop(loops, [agent.program for agent in agents])._updates
     program = compile_for_gpu(function, states, seeds)
     megabytes = program.memory_analysis().temp_size_in_bytes / 1e6
-    return f"{count_kernels(program.as_text()):,} ({megabytes:,.0f} MB)"
+    work = count_work(program.as_text())
+    return f"{work.kernels:,} kernels, {work.bytes / 1e9:.2f} GB ({megabytes:,.0f} MB)"
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -115,14 +139,15 @@ def main(words: Sequence[str] | None = None) -> None:
         get_topology_desc(platform="cuda", target_config=H200, topology="1x1x1")
     except NotImplementedError:
         parser.error("the compiler for GPUs is not installed; the top of this file says how")
-    print(f"{seeds} agents, jax {jax.__version__}; kernels an update (memory for intermediate results)\n")
+    what = "kernels, what they read and write (and the memory for what lies between)"
+    print(f"{seeds} agents, jax {jax.__version__}; an update: {what}\n")
     for env in arguments.envs:
         for name, label in LABELS.items():
             agent = agent_of(env, label, setting, arguments.representation)
-            print(f"{env:28}{name:14}{kernels_of(env, [agent], seeds):>20}", flush=True)
+            print(f"{env:28}{name:14}{kernels_of(env, [agent], seeds):>36}", flush=True)
         if arguments.together:
             agents = studied_agents(env, seeds)
-            print(f"{env:28}{f'{len(agents)} together':14}{kernels_of(env, agents, seeds):>20}", flush=True)
+            print(f"{env:28}{f'{len(agents)} together':14}{kernels_of(env, agents, seeds):>36}", flush=True)
 
 
 if __name__ == "__main__":

@@ -11,19 +11,28 @@ import numpy as np
 
 
 def named_arrays(tree: Any) -> dict[str, np.ndarray]:
-    """The arrays of a pytree by their path in it."""
-    leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
-    return {jax.tree_util.keystr(path): np.asarray(raw(leaf)) for path, leaf in leaves}
+    """The arrays of a pytree by their path in it, without what is `is_derived`."""
+    leaves, _ = jax.tree_util.tree_flatten_with_path(tree, is_leaf=is_derived)
+    return {jax.tree_util.keystr(path): np.asarray(raw(leaf)) for path, leaf in leaves if not is_derived(leaf)}
+
+
+def is_derived(node: Any) -> bool:
+    """Whether a part of a pytree follows from the configuration and the question networks, by its `is_derived`."""
+    return getattr(node, "is_derived", False) is True
 
 
 def fill(template: Any, arrays: Mapping[str, np.ndarray]) -> Any:
     """A pytree like the template, which may have shapes in place of arrays, with what `named_arrays` gave.
+
+    What `is_derived` is the template's.
 
     Raises:
         ValueError: the arrays do not belong to such a tree.
     """
 
     def read(path: Any, leaf: Any) -> Any:
+        if is_derived(leaf):
+            return leaf
         name, like = jax.tree_util.keystr(path), raw(leaf)
         if name not in arrays:
             raise ValueError(f"there is no array {name}")
@@ -32,7 +41,7 @@ def fill(template: Any, arrays: Mapping[str, np.ndarray]) -> Any:
             raise ValueError(f"{name} is {array.dtype}{array.shape}, not {like.dtype}{like.shape}")
         return jax.random.wrap_key_data(jnp.asarray(array)) if like is not leaf else jnp.asarray(array)
 
-    return jax.tree_util.tree_map_with_path(read, template)
+    return jax.tree_util.tree_map_with_path(read, template, is_leaf=is_derived)
 
 
 def raw(leaf: Any) -> Any:

@@ -138,6 +138,9 @@ def print_hours(plan: StudyPlan, machines: int, not_planned: str) -> None:
     if plan.cannot:
         console.print(f"How long it takes cannot be measured here: {plan.cannot}.", markup=False)
         return
+    if plan.out_of_time and not measured:
+        console.print("How long it takes is unknown: nothing was measured in the time that a plan may take.")
+        return
     console.print()
     rows = [
         (
@@ -154,7 +157,8 @@ def print_hours(plan: StudyPlan, machines: int, not_planned: str) -> None:
     at_once = f"{plan.parallel} at once" if plan.parallel > 1 else "one at a time"
     if 0 < measured < len(plan.kinds):
         left_out = some_of([kind.name for kind in plan.kinds if not kind.rate])
-        counts = f"{measured} of {len(plan.kinds)} kinds were measured; the others count as the mean of these"
+        why = " in the time that a plan may take" if plan.out_of_time else ""
+        counts = f"{measured} of {len(plan.kinds)} kinds were measured{why}; the others count as the mean of these"
         console.print(f"\n{counts}: {left_out}.", markup=False)
     console.print(f"\nHere ({at_once}, as measured): {show_hours(plan.hours())}")
     console.print(f"On {machines} machines like this: {show_hours(plan.hours(machines))}")

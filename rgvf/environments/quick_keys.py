@@ -28,8 +28,8 @@ def quick_key(key: Key[Array, ""]) -> Key[Array, ""]:
 def wrap_quick_key(words: UInt32[Array, "2"]) -> Key[Array, ""]:
     """The key of two words; `jax.random.key_data` gives them back.
 
-    Words should be random. Keys with the same second word whose first ones are multiples of `GOLDEN` apart give the
-    same numbers, shifted.
+    Words should be random. All keys with the same second word share one cycle of numbers, and where the first ones
+    are a small multiple of `GOLDEN` apart, they give the same ones a little later.
     """
     return jax.random.wrap_key_data(words, impl=_QUICK)
 

@@ -38,6 +38,7 @@ class Gather(NamedTuple):
 class EdgeTable(NamedTuple):
     """The edges of a question network as arrays, to gather by; a pytree, so it can be stacked over seeds."""
 
+    is_derived = True  # pyright: ignore[reportGeneralTypeIssues] - checkpoints leave it out
     to_predictions: tuple[Gather, ...]  # rounds; of the last, row i is prediction node i
     to_features: tuple[Gather, ...]
     condition: Array  # int [n_p]: the action, UNCONDITIONED, or NEVER (a node of the padding)
@@ -136,7 +137,7 @@ def _weighted_sums(rounds: tuple[Gather, ...], values: Array) -> Array:
         size = math.prod(values.shape)
         if size > MAX_VALUES:
             raise ValueError(f"{size:,} numbers are too many to gather from at once, which takes {MAX_VALUES:,}")
-        start = xp.arange(0, size, values.shape[-1], dtype=index.dtype).reshape(*batch, 1)
+        start = (xp.arange(math.prod(batch), dtype=index.dtype) * values.shape[-1]).reshape(*batch, 1)
         flat, values = values.reshape(-1), xp.zeros((*batch, len(index)), values.dtype)
         for edge in range(index.shape[1] if size else 0):
             place, factor = (row[:, edge].reshape(*[1] * len(batch), -1) for row in (index, weight))

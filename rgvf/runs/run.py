@@ -145,7 +145,7 @@ class Run:
 
     def _restore_from(self, arrays: Mapping[str, np.ndarray], facts: Mapping[str, Any]) -> None:
         try:
-            check_identity(arrays, facts, self.config, self.networks)
+            check_identity(facts, self.config, self.networks)
             self.state = self.loop.restore(self.state, arrays)
             self.metrics.restore(facts["metrics"])
             self.updates, self.metrics_length = facts["updates"], facts["metrics_length"]

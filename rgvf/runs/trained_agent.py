@@ -22,6 +22,7 @@ from rgvf.questions import QuestionNetwork
 from rgvf.runs.config import RunConfig
 from rgvf.runs.folder import RunError, RunFolder, check_identity
 from rgvf.spec import EnvironmentSpec
+from rgvf.tasks import with_edges
 from rgvf.trajectory import NO_ACTION, UNKNOWN_ACTION, Past, Percept
 
 
@@ -243,9 +244,11 @@ def load(
     spec = find_spec(config.env, environment)
     networks = folder.load_networks(config)
     try:
-        check_identity(arrays, facts, config, networks)
+        check_identity(facts, config, networks)
         learner = make_learner(config.agent, spec, seed, networks[seed])
         template = jax.eval_shape(learner.init, jax.random.key(0))  # shapes only: nothing is compiled
+        questions = template.task_states
+        questions |= {task: with_edges(questions[task], network) for task, network in networks[seed].items()}
         prefix = f".agent[{seeds.index(seed)}]"
         mine = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
         agent, frames = fill(template, mine), facts["frames"]

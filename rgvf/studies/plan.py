@@ -56,6 +56,8 @@ class StudyPlan(NamedTuple):
     """Why nothing could be measured here, if so."""
     interrupted: bool = False
     """The measurement was."""
+    out_of_time: bool = False
+    """The measurement was ended before all was measured."""
 
     @property
     def agents(self) -> int:
@@ -133,7 +135,7 @@ def make_plan(
     by_frames.sort(key=lambda kind: -sum(map(agents, by_kind[kind])))
     largest = {kind: max(by_kind[kind], key=agents) for kind in by_frames}
     rates: dict[str, float] = {}
-    cannot, interrupted = "", False
+    cannot, interrupted, out_of_time = "", False, False
     if seconds and left:
         try:
             study.check_ready(config, left)
@@ -145,6 +147,7 @@ def make_plan(
             try:
                 for each in measured:
                     rates = each | rates
+                out_of_time = time.monotonic() >= until and len(rates) < len(largest)
             except KeyboardInterrupt:
                 interrupted = True
     plan = [
@@ -153,7 +156,8 @@ def make_plan(
     ]
     given_up = [] if retry_failed else list(itertools.chain(*failed))
     done = agents([name for name in names if name in finished])
-    return StudyPlan(plan, max(1, min(parallel, len(to_run))), done, agents(given_up), cannot, interrupted)
+    at_once = max(1, min(parallel, len(to_run)))
+    return StudyPlan(plan, at_once, done, agents(given_up), cannot, interrupted, out_of_time)
 
 
 def _measure(

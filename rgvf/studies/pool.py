@@ -27,6 +27,8 @@ INTERRUPTIONS = {INTERRUPTED, 128 + 1, 128 + 15, -1, -2, -9, -15}
 """Status of a process that was stopped from outside, by a signal that it obeyed or not."""
 TICK = 0.3
 """Seconds between two looks at what the processes say."""
+SLOWEST = 20
+"""A measurement takes at most so many times as long as it should, and at least a minute."""
 
 
 class Pool:
@@ -45,10 +47,12 @@ class Pool:
     ) -> None:
         """With `measure`, batches are not run: for so many seconds it is measured how fast they are side by side.
 
-        Those that are not ready by `ready_by`, in seconds of `time.monotonic`, are not waited for.
+        Those that are not ready by `ready_by`, in seconds of `time.monotonic`, are not waited for, nor are those that
+        are ready and do not come to an end.
         """
         self._study, self._config, self._folder, self._listener = study, config, folder, listener
         self._at_once, self._imports, self._measure, self._ready_by = at_once, tuple(imports), measure, ready_by
+        self._measured_by = math.inf
         self.rates: dict[str, float] = {}
         """Where batches are measured: frames/s by batch."""
         self._free = share_cores(available_cores(), at_once)
@@ -107,14 +111,16 @@ class Pool:
         until then it takes its share of the machine.
         """
         running = [each for each in self._running if each.popen.poll() is None]
-        if time.monotonic() > self._ready_by:
-            for each in running:
-                each.is_late |= not each.is_ready
+        now = time.monotonic()
+        for each in running:
+            hangs = now > self._measured_by and each.name not in self.rates
+            each.is_late |= hangs or (now > self._ready_by and not each.is_ready)
         waited_for = [each for each in running if not each.is_late]
         if all(each.name in self.rates for each in waited_for):
             for each in running:
                 each.kill()
         elif all(each.is_ready for each in waited_for):
+            self._measured_by = min(self._measured_by, now + max(60, SLOWEST * self._measure))
             for each in waited_for:
                 each.write("measure")  # one line or several: the first one counts
 

@@ -36,7 +36,7 @@ class BatchProcess:
     is_ready: bool = False
     """It has compiled what it runs, and trains until it is measured."""
     is_late: bool = False
-    """It was not ready in time to be measured."""
+    """It was not ready or not measured in time."""
 
     @classmethod
     def launch(cls, name: str, job: Job, cores: tuple[int, ...], log: Path, said: Said) -> BatchProcess:
@@ -47,7 +47,8 @@ class BatchProcess:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
-                text=True,
+                encoding="utf-8",
+                errors="replace",  # libraries print what they like
                 start_new_session=True,  # Ctrl-C comes to this process only, which passes it on once
             )
         assert popen.stdout is not None

@@ -1,7 +1,14 @@
 """Tasks: what an agent learns. Each is two functions, `init` and `loss`, and a dataclass of settings."""
 
 from rgvf.tasks.actor_critic import ActorCritic, ActorCriticSettings, ActorCriticTask
-from rgvf.tasks.answers import AnswersTask, QuestionArrays, QuestionSettings, pad_questions, question_arrays
+from rgvf.tasks.answers import (
+    AnswersTask,
+    QuestionArrays,
+    QuestionSettings,
+    pad_questions,
+    question_arrays,
+    with_edges,
+)
 from rgvf.tasks.curl import CURLSettings, CURLTask
 from rgvf.tasks.fixed_questions import GivenQuestions, MultiHorizonValues, RewardPrediction, TerminationPrediction
 from rgvf.tasks.pixel_control import PixelControlSettings, PixelControlTask
@@ -56,4 +63,5 @@ __all__ = [
     "register",
     "td_loss",
     "td_loss_and_relative_error",
+    "with_edges",
 ]

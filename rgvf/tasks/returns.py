@@ -7,7 +7,6 @@ from S_t to S_{t+1} gave.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -77,44 +76,36 @@ def td_loss_and_relative_error(
         learns: which nodes learn from a step.
     """
     steps = math.prod(target.shape[:-1])
+    exact = jnp.float32 if jnp.finfo(target.dtype).bits < 32 else target.dtype
     target = jax.lax.stop_gradient(target)
-    count = jnp.sum(jnp.broadcast_to(learns, target.shape), (0, 1), dtype=target.dtype)
-    # The mean of each node's targets: sums of squares about 0 would lose digits where it is large.
-    about = jnp.sum(jnp.where(learns, target, 0.0), (0, 1), keepdims=True) / jnp.maximum(count, 1)[None, None]
-    more = ((0, 1), (0, 0), (0, 0))
-    # The same length as the answers, as their gradient has.
-    target, learns = jnp.pad(target, more), jnp.pad(learns, more)
-    error = jnp.where(learns, target - answers, 0.0)
-    kept = jnp.where(learns, target - about, 0.0)
-    columns = {
-        "error": jnp.sum(error**2, (0, 1)),
-        "total": jnp.sum(kept, (0, 1)),
-        "squares": jnp.sum(kept**2, (0, 1)),
+    count = jnp.sum(jnp.broadcast_to(learns, target.shape), (0, 1), dtype=exact)
+    mean = jnp.sum(jnp.where(learns, target, 0.0), (0, 1), dtype=exact) / jnp.maximum(count, 1)
+    more = ((0, 1), (0, 0), (0, 0))  # as long as the answers, as their gradient is
+    target, learns = jnp.pad(target, more).astype(exact), jnp.pad(learns, more)
+    error = jnp.where(learns, target - answers.astype(exact), 0.0)
+    deviation = jnp.where(learns, target - mean[None, None], 0.0)
+    sums = {
+        "squared error": jnp.sum(error**2, (0, 1)),
+        "deviation": jnp.sum(deviation, (0, 1)),
+        "squared deviation": jnp.sum(deviation**2, (0, 1)),
     }
-    of = jax.lax.optimization_barrier(columns)  # else one of them becomes a sum over all, which is a pass of its own
-    of_node = of["squares"] - of["total"] ** 2 / jnp.maximum(count, 1)
-    rounding = count * jnp.finfo(target.dtype).eps * of["squares"]
-    spread = jnp.sum(jnp.where(of_node > rounding, of_node, 0.0))
-    total = jnp.sum(of["error"])
-    loss = _with_gradient(0.5 * total / steps, answers, -error / steps)
-    relative_error = jnp.where(spread > 0, jnp.sqrt(total / jnp.where(spread > 0, spread, 1.0)), jnp.nan)
-    return loss, jax.lax.stop_gradient(relative_error)
+    sums = jax.lax.optimization_barrier(sums)  # else one of them becomes a sum over all, which is a pass of its own
+    squared_error = jnp.sum(sums["squared error"])
+    variation = jnp.sum(_variation(sums["deviation"], sums["squared deviation"], count))
+    relative_error = jnp.where(
+        variation > 0, jnp.sqrt(squared_error / jnp.where(variation > 0, variation, 1.0)), jnp.nan
+    )
+    return 0.5 * squared_error / steps, jax.lax.stop_gradient(relative_error)
 
 
-@jax.custom_vjp
-def _with_gradient(value: Float[Array, ""], x: Float[Array, "..."], gradient: Float[Array, "..."]) -> Float[Array, ""]:
-    """The value, with this gradient by x."""
-    del x, gradient
-    return value
+def _variation(
+    deviation: Float[Array, " n"], squared_deviation: Float[Array, " n"], count: Float[Array, " n"]
+) -> Float[Array, " n"]:
+    """Σ (target − mean)² of each node, from sums of deviations from a number near the mean; 0 where it is rounding.
 
-
-def _keep_gradient(value: Any, x: Any, gradient: Any) -> tuple[Any, Any]:
-    del x
-    return value, gradient
-
-
-def _scale_gradient(gradient: Any, scale: Any) -> tuple[None, Any, None]:
-    return None, scale * gradient, None
-
-
-_with_gradient.defvjp(_keep_gradient, _scale_gradient)
+    Where targets vary it is nearly Σ deviation². Where they do not, deviations are the rounding of that number, and
+    their variation is as small beside their squares as rounding makes it.
+    """
+    variation = squared_deviation - deviation**2 / jnp.maximum(count, 1)
+    rounding = jnp.minimum(count * jnp.finfo(variation.dtype).eps, 0.5) * squared_deviation
+    return jnp.where(variation > rounding, variation, 0.0)

@@ -22,7 +22,7 @@ from rgvf.environments.workers.process import RESET
 from rgvf.features import PixelChange, RandomPatches
 from rgvf.trajectory import Transition
 from tests.environments.conftest import STANDINS
-from tests.environments.test_real_dmlab import LASERTAG, MAZE, SMALL, TINY
+from tests.environments.test_real_dmlab import LASERTAG, MAZE, SMALL, TINY, all_but_games_is_restored
 from tests.environments.test_workers import play
 
 HAS_REAL = importlib.util.find_spec("deepmind_lab") is not None
@@ -321,6 +321,7 @@ def test_a_run_is_resumed_with_everything_but_its_episodes(lab, tmp_path, monkey
     leaves = [jax.tree.leaves(each.agent.modules) for each in (agent, rgvf.load(tmp_path / "run", checkpoint=800))]
     for before, after in zip(*leaves, strict=True):
         np.testing.assert_array_equal(before, after)
+    all_but_games_is_restored(tmp_path / "run", frames=800)
     assert len(rgvf.evaluate(more, games=2)) == 2
     recording = rgvf.evaluation.record(more, steps=3, save=True)
     with pytest.raises(ValueError, match="a saved game of dmlab/explore_goal_locations_small cannot be continued"):

@@ -10,6 +10,10 @@ from rgvf.environments.quick_keys import quick_key, wrap_quick_key
 WORD = 2**32
 
 
+def test_the_published_value_of_the_finaliser():
+    assert mixed(1) == 0x514E28B7
+
+
 def mixed(x):
     """MurmurHash3's finaliser, in Python's integers."""
     x = (x ^ (x >> 16)) * 0x85EBCA6B % WORD
@@ -81,7 +85,7 @@ def test_numbers_along_a_chain_of_splits_are_uniform_and_independent():
     assert_uniform(neighbours.astype(int), 256)
 
 
-def test_keys_that_follow_each_other_are_as_good_as_others():
+def test_keys_whose_words_are_small_numbers_give_uniform_and_independent_ones():
     words = np.stack(np.meshgrid(np.arange(200), np.arange(200)), -1).reshape(-1, 2).astype(np.uint32)
     x = np.asarray(jax.jit(jax.vmap(lambda each: jax.random.uniform(wrap_quick_key(each), (4,))))(words), float)
     assert_uniform(np.floor(x * 64).astype(int), 64)

@@ -12,6 +12,10 @@ import pytest
 import rgvf
 from rgvf.environments.game import GameError
 from rgvf.environments.workers import Workers
+from rgvf.runs import RunFolder
+from rgvf.runs.checkpoint import load_checkpoint
+from rgvf.runs.run import start_run
+from tests.helpers import Listener
 
 MAZE = "dmlab/explore_goal_locations_small"
 LASERTAG = "dmlab/lasertag_one_opponent_small"
@@ -24,6 +28,26 @@ pytestmark = [
     pytest.mark.skipif(importlib.util.find_spec("deepmind_lab") is None, reason="DeepMind Lab is not installed"),
     pytest.mark.usefixtures("no_lab"),
 ]
+
+
+def all_but_games_is_restored(path, frames):
+    """Bit for bit: parameters, optimisers, what tasks carry, memories, keys and counters."""
+    folder, config = RunFolder.open(path)
+    (checkpoint,) = (each for each in folder.checkpoints() if str(frames) in each.stem)
+    arrays, facts = load_checkpoint(checkpoint)
+    with start_run(config, folder, folder.load_networks(config), Listener(), None) as run:
+        new = run.loop.save(run.state)
+        run._restore_from(arrays, facts)
+        restored = run.loop.save(run.state)
+    games = {name for name in arrays if name.startswith("environment/")}
+    assert len(games) == config.actors
+    assert set(new) == set(restored) == set(arrays)
+    for name in set(arrays) - games:
+        np.testing.assert_array_equal(restored[name], arrays[name], err_msg=name)
+    for part in ("modules", "optimiser", ".key", "memory", "last_action"):
+        changed = [name for name in arrays if part in name and not np.array_equal(new[name], arrays[name])]
+        assert changed, f"a new run has the same {part}"
+    assert (run.frames, run.metrics.to_json()) == (frames, facts["metrics"])
 
 
 @pytest.mark.parametrize("name", [MAZE, LASERTAG])
@@ -63,6 +87,7 @@ def test_a_run_with_the_real_engine(cache, tmp_path):
     rgvf.train(config, tmp_path / "run", progress=False)
     agent = rgvf.resume(tmp_path / "run", frames=1600, progress=False)
     assert agent.frames == 1600
+    all_but_games_is_restored(tmp_path / "run", frames=800)
     assert len(rgvf.evaluate(agent, games=1)) == 1
     assert len(rgvf.evaluation.record(agent, steps=3).screens) == 3
 

@@ -91,6 +91,13 @@ def test_arrays_of_the_wrong_width_are_refused():
             targets(table, np.ones(features), np.ones(answers), np.array(False))
 
 
+def test_questions_about_no_feature():
+    network = QuestionNetwork([], ["a"], [("a", "a", 0.9)])
+    for xp in (np, jnp):
+        features, answers = xp.ones((3, 0), np.float32), xp.ones((3, 1), np.float32)
+        np.testing.assert_allclose(targets(network, features, answers, xp.zeros(3, bool)), [[0.9]] * 3)
+
+
 def test_no_steps_have_no_targets_and_too_many_are_refused():
     table = figure_1a().table
     for xp in (np, jnp):

@@ -2,8 +2,11 @@
 
 import dataclasses
 import json
+import re
 import shutil
 
+import jax
+import numpy as np
 import pytest
 
 import rgvf
@@ -76,11 +79,10 @@ def test_another_question_network_in_the_folder_is_refused(copied, depth):
     other = random_network(network.features, network.actions, depth=depth, repeat=2, seed=77)
     assert (other.n_predictions == network.n_predictions) == (depth == 2)
     other.save(copied / "questions.json")
-    refuse(copied, "the question network of rgvf is not the one that was trained")
+    refuse(copied, "the question networks are not those that were trained")
 
 
 def test_a_question_network_with_other_names_is_refused(copied):
-    """The table that the agent learns to answer does not have the names."""
     path = copied / "questions.json"
     network = QuestionNetwork.load(path)
     path.write_text(path.read_text().replace(f'"{network.predictions[0]}"', '"renamed"'))
@@ -101,16 +103,34 @@ def test_a_changed_configuration_is_refused(copied):
 def test_a_checkpoint_of_another_rgvf_is_refused_with_the_commits(copied, monkeypatch):
     (path, *_) = RunFolder(copied).checkpoints()
     arrays, facts = load_checkpoint(path)
-    (name, *_) = (name for name in arrays if "table.condition" in name)
-    arrays[name.replace("condition", "conditions")] = arrays.pop(name)
+    (name, *_) = (name for name in arrays if "gradient_scale" in name)
+    arrays[name.replace("scale", "size")] = arrays.pop(name)
     save_checkpoint(path, arrays, facts)
-    missing = r"does not fit its configuration: there is no array \S*table.condition"
-    refuse(copied, f"{missing}$")
+    missing = r"does not fit its configuration: there is no array \S*gradient_scale"
     data = json.loads((copied / "config.json").read_text())
     data["made_with"]["commit"] = "0123456789ab"
     (copied / "config.json").write_text(json.dumps(data))
-    monkeypatch.setattr("rgvf.runs.folder.commit", lambda: "ba9876543210")
-    refuse(copied, f"{missing}; the run was created with commit 0123456789ab of rgvf, and this is ba9876543210$")
+    created = "the run was created with commit 0123456789ab of rgvf, and this is"
+    for now, this in (("ba9876543210", "ba9876543210"), (None, re.escape(f"version {rgvf.__version__}"))):
+        monkeypatch.setattr("rgvf.runs.folder.commit", lambda now=now: now)
+        refuse(copied, f"{missing}; {created} {this}$")
+    monkeypatch.setattr("rgvf.runs.folder.commit", lambda: "0123456789ab")
+    refuse(copied, f"{missing}$")
+
+
+def test_edges_of_questions_are_in_no_checkpoint(copied):
+    """They follow from questions.json, and may be laid out in another way by another version of rgvf."""
+    (path, *_) = RunFolder(copied).checkpoints()
+    arrays, facts = load_checkpoint(path)
+    (scale,) = (name for name in arrays if "gradient_scale" in name)
+    assert [name for name in arrays if "table" in name] == []
+    arrays[scale.replace("gradient_scale", "table.rounds[0].index")] = np.zeros((3, 2), np.int32)  # as in older runs
+    save_checkpoint(path, arrays, facts)
+    agent = rgvf.load(copied)
+    table, expected = agent.agent.task_states["rgvf"].table, agent.networks["rgvf"].table
+    assert isinstance(table.condition, jax.Array)
+    assert jax.tree.all(jax.tree.map(np.array_equal, table, expected))
+    assert resume(copied, frames=40, progress=False).frames == 40
 
 
 def test_changed_metrics_are_reported(copied):

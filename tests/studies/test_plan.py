@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from rgvf.cli.terminal import print_hours
 from rgvf.signals import GracefulStop
 from rgvf.studies import FolderError, pool, process
 from rgvf.studies.curves import Curves
@@ -178,18 +179,46 @@ def test_a_plan_does_not_wait_for_what_is_still_being_compiled(tmp_path, monkeyp
     plan = make_plan(STUDY, SMALL, tmp_path / "new", names, 2, recorder, seconds=0.5)
     assert [kind.rate > 0 for kind in plan.kinds] == [True, False]
     assert plan.hours() > plan.kinds[0].hours / 2
-    assert recorder.warnings == ["Freeway.a2c could not be measured: it was not compiled in time"]
+    assert recorder.warnings == []
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.slow
-def test_a_plan_without_any_time_measures_nothing(tmp_path):
+def test_a_plan_without_any_time_measures_nothing(tmp_path, capsys):
     recorder, began = Recorder(), time.monotonic()
     plan = make_plan(STUDY, SMALL, tmp_path / "new", ["Breakout.a2c"], 1, recorder, patience=0)
     assert time.monotonic() < began + 10
     assert np.isnan(plan.hours())
-    assert not plan.interrupted
-    assert recorder.warnings == ["Breakout.a2c could not be measured: it was not compiled in time"]
+    assert (plan.interrupted, plan.out_of_time, recorder.warnings) == (False, True, [])
+    print_hours(plan, 1, "")
+    assert "unknown: nothing was measured in the time" in " ".join(capsys.readouterr().out.split())
+
+
+class Ready:
+    """A process that has compiled its program; `killed` when it was ended."""
+
+    def __init__(self, name):
+        self.name, self.is_ready, self.is_late, self.killed = name, True, False, False
+        self.popen = SimpleNamespace(poll=lambda: None)
+
+    def write(self, line): ...
+
+    def kill(self):
+        self.killed = True
+
+
+def test_a_measurement_does_not_wait_for_a_process_that_hangs(tmp_path, monkeypatch):
+    """It ends all once the others are measured and the time of a measurement is long over."""
+    clock = iter([100.0, 110.0, 159.0, 161.0, 199.0, 201.0])
+    monkeypatch.setattr(pool, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    measuring = pool.Pool(STUDY, SMALL, StudyFolder(tmp_path, STUDY.name, {}), Recorder(), 2, measure=5.0)
+    both = measuring._running = [Ready("measured"), Ready("hangs")]  # pyright: ignore[reportAttributeAccessIssue]
+    measuring._measure_together()
+    measuring.rates["measured"] = 1000.0
+    for ended in (False, False, False, False, True):
+        measuring._measure_together()
+        assert [each.killed for each in both] == [ended, ended]
+    assert [each.is_late for each in both] == [False, True]
 
 
 @pytest.mark.slow

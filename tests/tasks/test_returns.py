@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from rgvf.tasks import masked_mean, n_step_returns, td_loss, td_loss_and_relative_error
 from tests.helpers import VECTOR, trajectory
@@ -107,6 +108,8 @@ def test_the_loss_of_a_segment_is_the_td_loss_and_so_is_its_gradient():
     slope = lambda answers: jnp.sum(direction * jax.grad(segment)(answers, target))  # noqa: E731
     curvature = 3 * np.where(learns, direction[:-1], 0) / 18  # the loss is quadratic
     np.testing.assert_allclose(jax.grad(slope)(with_last(answers))[:-1], curvature, rtol=1e-6)
+    along = jax.jvp(lambda answers: segment(answers, target), (with_last(answers),), (direction,))[1]
+    np.testing.assert_allclose(along, np.sum(by_answers * direction), rtol=1e-5)
 
 
 def test_relative_error_is_the_error_in_units_of_the_spread_of_the_targets():
@@ -148,3 +151,16 @@ def test_a_rare_event_far_from_all_other_targets_counts():
         target[step, 3] = 100.0
         learns = np.ones(target.shape, bool)
         np.testing.assert_allclose(relative_error(np.full_like(target, target.mean()), target, learns), 1, rtol=1e-4)
+
+
+@pytest.mark.parametrize(("kind", "steps"), [("bfloat16", 20), ("float16", 200), ("float32", 300_000)])
+def test_the_relative_error_of_short_numbers_and_of_many_steps(kind, steps):
+    """The error of 0 is the spread: means are near 0."""
+    target = jnp.asarray(np.random.default_rng(2).normal(size=(steps, 16, 2)), kind)
+    learns, answers = jnp.ones(target.shape, bool), jnp.zeros((steps + 1, 16, 2), kind)
+    loss, error = td_loss_and_relative_error(answers, target, learns)
+    np.testing.assert_allclose(error, 1, rtol=0.01)
+    np.testing.assert_allclose(loss, 1, rtol=0.2)
+    for value in (1.1, 1000.0):
+        still = jnp.full(target.shape, value, kind)
+        assert np.isnan(td_loss_and_relative_error(answers, still, learns)[1])
