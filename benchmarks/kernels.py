@@ -5,9 +5,9 @@
 
 Where agents are small, launches are what takes the time; where there are many, bytes count, too. The agents are those
 of `benchmarks/device.py`, and with --together those of the environment's study in one program. An update is 20 steps of
-16 games an agent, and what is learned from them. A kernel reads each of its arrays once here. Of choices, and of loops
-whose length is not known, such as that of resets, each part is counted once. The programs are for an H200. On a real
-one the compiler also tries which matrix products are fastest, so counts may differ.
+16 games an agent, and what is learned from them. A kernel reads each of its arrays once here, also if it needs only a
+slice. Of choices, and of loops whose length is not known, such as that of resets, each part is counted once. The
+programs are for an H200. On a real one the compiler also tries which matrix products are fastest, so counts may differ.
 """
 
 import argparse
@@ -84,7 +84,11 @@ def count_work(program: str) -> Work:
         name, result, kind, arguments = found.groups()
         sizes[name] = size_of(result)
         if kind not in {"while", "call", "conditional"}:
-            return Work(1, sizes[name] + sum(sizes.get(each, 0) for each in re.findall(r"%([\w.-]+)", arguments)))
+            read = [sizes.get(each, 0) for each in re.findall(r"%([\w.-]+)", arguments)]
+            if "dynamic_update_slice" in name and sizes[name] in read:  # in place: the slice is what is written
+                read.remove(sizes[name])
+                return Work(1, 2 * sum(read))
+            return Work(1, sizes[name] + sum(read))
         branches = re.findall(r"%([\w.-]+)", "".join(_BRANCHES.findall(line)))
         turns = int(known[1]) if (known := _TURNS.search(line)) else 1
         inside = [count(each) for each in (*_CALLED.findall(line), *branches)]

@@ -23,6 +23,8 @@ FileNames
   %x = f32[4]{0} get-tuple-element(%c), index=1
   %a = f32[4]{0} fusion(%x), kind=kLoop, calls=%fused
   %b = (f32[4]{0}, s8[128]{0}) custom-call(%a), custom_call_target="__cublas$gemm"
+  %n = f32[999]{0} get-tuple-element(%c), index=2
+  %loop_dynamic_update_slice_fusion.1 = f32[999]{0} fusion(%n, %a), kind=kLoop, calls=%fused
   ROOT %t = (s32[], f32[4]{0}) tuple(%c, %a)
 }
 
@@ -75,13 +77,14 @@ def benchmark(monkeypatch):
 
 
 def test_kernels_are_counted_in_loops_calls_and_choices(benchmark):
-    """Two in each of five turns; two where the turns are not known; one called; one for each choice; one at last.
+    """Three in each of five turns; three where turns are not known; one called; one for each choice; one at last.
 
-    A kernel in the loop reads and writes four numbers; the other one, a product, has 128 bytes to work in besides.
+    A kernel in the loop reads and writes four numbers; a product has 128 bytes to work in besides; the third one writes
+    four numbers into a long array.
     """
     work = benchmark("kernels").count_work(PROGRAM)
-    assert work.kernels == 5 * 2 + 2 + 1 + 2 + 1
-    turn = (16 + 16) + (16 + 16 + 128)
+    assert work.kernels == 5 * 3 + 3 + 1 + 2 + 1
+    turn = (16 + 16) + (16 + 16 + 128) + (16 + 16)
     assert work.bytes == 5 * turn + turn + 32 + 2 * 32 + 32
 
 

@@ -1,8 +1,8 @@
 """Trials of DeepMind Lab's study with all of its own settings, on a stand-in for the engine."""
 
 import dataclasses
+import json
 
-import numpy as np
 import pytest
 
 from rgvf.analysis import DMLAB_SCORES
@@ -31,8 +31,12 @@ def test_trials_and_a_plan_with_the_stand_in(lab, monkeypatch, tmp_path):
     assert recorder.warnings == []
     assert [row[:3] for row in conclusion.table[1:]] == [("a2c", "1", "1"), ("rgvf", "1", "1")]
     assert {claim.holds for claim in conclusion.claims} == {None}
-    assert "1 of 12 levels" in conclusion.caution
+    assert "This has 1 game, 2 agents, 1 seed, 7,680 frames" in conclusion.caution
+    found = json.loads((tmp_path / "study/curves.json").read_text())["variants"]
+    assert {name: each["frames"][-1] for name, each in found.items()} == {
+        f"{LEVEL}.{agent}.0": 3 * UPDATE for agent in config.agents
+    }
     random, human, _ = DMLAB_SCORES[LEVEL]
-    curves = STUDY.by_agent({})
-    assert np.isfinite([random, human]).all()
-    assert curves == {}
+    for row, each in zip(conclusion.table[1:], found.values(), strict=True):
+        score = (each["values"][0][-1] - random) / (human - random)
+        assert float(row[3].split()[0]) == pytest.approx(min(1.0, score), abs=6e-4)
