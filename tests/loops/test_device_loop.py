@@ -105,10 +105,10 @@ def test_reset_steps_belong_to_no_game():
     assert set(loop.scores(state)[0].newest(14)) == {(3.0, 3)}
 
 
-def learn(environment, views, network, feature, rate, updates, actors=8, steps=8):
-    """Answers learned by TD on a table, with a step size that decays."""
+def learn(environment, views, network, feature, rate, updates, actors=8, steps=8, half_after=150):
+    """Answers learned by TD on a table, with a step size that decays: half of it is left after so many updates."""
     task = AnswersTask(question_arrays(network, feature), hidden=0)
-    optimiser = optax.sgd(lambda count: rate / (1.0 + count / 150))
+    optimiser = optax.sgd(lambda count: rate / (1.0 + count / half_after))
     loop = tabular_loop(environment, views, [OptimisedTask("answers", task, optimiser)], actors, steps)
     return np.asarray(advance(loop, updates).modules["answers"](jnp.eye(len(views))))
 
@@ -132,6 +132,17 @@ def test_learned_answers_converge_to_the_exact_ones(network):
     learned = learn(GRID, GRID.views, network, feature, rate=6.0 if feature == Touch() else 2.0, updates=20_000)
     assert np.abs(learned - exact).max() < 0.05
     assert np.abs(exact).max() > 0.5
+
+
+@pytest.mark.slow
+def test_learned_action_values_at_long_horizons_converge_to_the_exact_ones():
+    """At the ten horizons that agents have, up to 90 steps."""
+    network = action_values(GRID.actions, depth=3, repeat=3, seed=1)
+    exact = exact_answers(network, GRID.mdp(), GRID.uniform_policy())
+    learned = learn(GRID, GRID.views, network, Reward(), rate=1.8, updates=100_000, half_after=5000)
+    sizes = np.abs(exact).max(0)
+    assert sizes.max() > 6
+    assert (np.abs(learned - exact).max(0) < 0.03 + 0.04 * sizes).all()
 
 
 def test_normalised_answers_converge_to_the_exact_ones_in_their_unit():
