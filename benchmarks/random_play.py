@@ -9,17 +9,19 @@ import argparse
 
 import numpy as np
 
-from rgvf.environments import make_game
+from rgvf.environments import find_spec
+from rgvf.environments.device_games import game_to_film
 
 
 def random_returns(env: str, games: int, repeat: int) -> np.ndarray:
     """Unclipped returns of whole games."""
-    rng, game, returns = np.random.default_rng(0), make_game(env, 0), []
+    rng, game, returns = np.random.default_rng(0), game_to_film(env, 0), []
+    actions = len(find_spec(env).actions)
     game.reset()
     taken = action = 0
     while len(returns) < games:
         if taken % repeat == 0:
-            action = int(rng.integers(len(game.spec.actions)))
+            action = int(rng.integers(actions))
         taken += 1
         step = game.step(action)
         if step.game_over:
@@ -32,7 +34,7 @@ def random_returns(env: str, games: int, repeat: int) -> np.ndarray:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("env", help="an environment on the host")
+    parser.add_argument("env", help="the name of an environment, as in rgvf train --env")
     parser.add_argument("--games", type=int, default=100)
     parser.add_argument("--repeat", type=int, default=1)
     arguments = parser.parse_args()

@@ -4,6 +4,7 @@ import importlib
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from jax.profiler import ProfileData
 
@@ -72,7 +73,7 @@ def benchmark(monkeypatch):
     monkeypatch.syspath_prepend(str(Path(__file__).parent.parent / "benchmarks"))
     before = set(sys.modules)
     yield importlib.import_module
-    for name in {"kernels", "kernel_times", "device"} & (set(sys.modules) - before):
+    for name in {"kernels", "kernel_times", "device", "random_play"} & (set(sys.modules) - before):
         sys.modules.pop(name)
 
 
@@ -105,3 +106,12 @@ def test_an_instruction_is_found_by_its_name(benchmark):
     found = benchmark("kernel_times").instructions(PROGRAM + line)
     assert found["e"] == ("(f32[4], s8[2,3])", "jit(f)/vmap/add")
     assert found["k"] == ("f32[4]", "")
+
+
+@pytest.mark.parametrize(("env", "chance"), [("cue/2", 0.0), ("gym/rgvf/Catch-v0", -0.6)])
+def test_random_play_is_worth_what_chance_gives(benchmark, env, chance):
+    """A cue is guessed half of the time, and about one ball of five is caught: 1 or -1. Four standard errors."""
+    returns = benchmark("random_play").random_returns(env, games=100, repeat=1)
+    assert len(returns) == 100
+    assert set(returns) == {-1.0, 1.0}
+    assert abs(returns.mean() - chance) < 4 * 0.1
