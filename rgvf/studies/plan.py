@@ -57,7 +57,7 @@ class StudyPlan(NamedTuple):
     interrupted: bool = False
     """The measurement was."""
     out_of_time: bool = False
-    """The measurement was ended before all was measured."""
+    """Something was not measured as it would have taken too long."""
 
     @property
     def agents(self) -> int:
@@ -143,11 +143,11 @@ def make_plan(
             cannot = str(error)
         else:
             until = time.monotonic() + patience
-            measured = _measure(study, config, largest, len(to_run), parallel, listener, seconds, until, imports)
+            rounds = _measure(study, config, largest, len(to_run), parallel, listener, seconds, until, imports)
             try:
-                for each in measured:
-                    rates = each | rates
-                out_of_time = time.monotonic() >= until and len(rates) < len(largest)
+                for each in rounds:
+                    rates = each.rates | rates
+                    out_of_time |= each.out_of_time
             except KeyboardInterrupt:
                 interrupted = True
     plan = [
@@ -160,6 +160,15 @@ def make_plan(
     return StudyPlan(plan, at_once, done, agents(given_up), cannot, interrupted, out_of_time)
 
 
+class Round(NamedTuple):
+    """What was measured at once."""
+
+    rates: dict[str, float]
+    """Frames/s of a batch, by kind."""
+    out_of_time: bool
+    """Something was left out, as the time was over."""
+
+
 def _measure(
     study: RunsStudy,
     config: Any,
@@ -170,8 +179,8 @@ def _measure(
     seconds: float,
     until: float,
     imports: Sequence[str],
-) -> Iterator[dict[str, float]]:
-    """Frames/s of a batch of each kind, some at a time. With others beside the last ones, so that the machine is as
+) -> Iterator[Round]:
+    """Measure a batch of each kind, some at a time. With others beside the last ones, so that the machine is as
     full as it will be with `to_run` batches in all.
     """
     at_once = min(parallel, to_run)
@@ -182,6 +191,7 @@ def _measure(
         title = f"measuring {i + 1} of {rounds}: {some_of(tuple(dict.fromkeys(together.values())))}"
         began = time.monotonic()
         if began >= until:
+            yield Round({}, True)
             return
         listener.begin(title)
         with tempfile.TemporaryDirectory() as path:
@@ -189,4 +199,5 @@ def _measure(
             pool = Pool(study, config, scratch, listener, parallel, imports, measure=seconds, ready_by=until)
             pool.run([(name, tuple(batches[kind])) for name, kind in together.items()])
         listener.finish(title, time.monotonic() - began)
-        yield {kind: pool.rates[name] for name, kind in reversed(together.items()) if name in pool.rates}
+        rates = {kind: pool.rates[name] for name, kind in reversed(together.items()) if name in pool.rates}
+        yield Round(rates, any(together[name] not in rates for name in pool.not_ready))

@@ -52,9 +52,11 @@ class Pool:
         """
         self._study, self._config, self._folder, self._listener = study, config, folder, listener
         self._at_once, self._imports, self._measure, self._ready_by = at_once, tuple(imports), measure, ready_by
-        self._measured_by = math.inf
+        self._time_to_measure, self._measured_by = max(60.0, SLOWEST * measure), math.inf
         self.rates: dict[str, float] = {}
         """Where batches are measured: frames/s by batch."""
+        self.not_ready: list[str] = []
+        """Batches that were not ready in time, and so were not measured."""
         self._free = share_cores(available_cores(), at_once)
         self._said: Said = queue.SimpleQueue()
         self._running: list[BatchProcess] = []
@@ -120,19 +122,17 @@ class Pool:
             for each in running:
                 each.kill()
         elif all(each.is_ready for each in waited_for):
-            self._measured_by = min(self._measured_by, now + max(60, SLOWEST * self._measure))
+            self._measured_by = min(self._measured_by, now + self._time_to_measure)
             for each in waited_for:
                 each.write("measure")  # one line or several: the first one counts
 
     def _end(self, process: BatchProcess) -> None:
-        """A process has ended by itself."""
+        """A process has ended, by itself or because it was late."""
         process.close()
         status = process.popen.returncode
         self._listen()
         if self._measure:
-            given_up = process.is_late and status == -signal.SIGKILL
-            if process.name not in self.rates and not given_up:
-                self._listener.warn(f"{some_of(process.variants)} could not be measured: {process.why_ended()}")
+            self._end_measurement(process)
         elif status == 0:
             process.log.unlink(missing_ok=True)
         elif status == IN_USE:
@@ -143,6 +143,17 @@ class Pool:
             error = process.why_ended()
             record_failure(self._folder, process.variants, process.log, error)
             self._listener.warn(f"{process.name} failed: {error} (log: {process.log})")
+
+    def _end_measurement(self, process: BatchProcess) -> None:
+        """Say why a batch was not measured, if it was not."""
+        if process.name in self.rates:
+            return
+        was_ended = process.is_late and process.popen.returncode == -signal.SIGKILL
+        if was_ended and not process.is_ready:
+            self.not_ready.append(process.name)
+            return
+        why = f"it made no progress in {self._time_to_measure:.0f} s" if was_ended else process.why_ended()
+        self._listener.warn(f"{some_of(process.variants)} could not be measured: {why}")
 
     def _stop(self) -> None:
         """Let every process that is still running leave a checkpoint, and wait for it."""

@@ -221,6 +221,57 @@ def test_a_measurement_does_not_wait_for_a_process_that_hangs(tmp_path, monkeypa
     assert [each.is_late for each in both] == [False, True]
 
 
+SCRIPTED = r"""
+import json, sys, time
+(variant,) = json.loads(sys.stdin.readline())["variants"]
+sys.stdout.buffer.write(b"\xff\xfe is no text\n")
+if variant != "Asterix.a2c":
+    print(json.dumps({"ready": True}), flush=True)
+    sys.stdin.readline()
+if variant == "Breakout.a2c":
+    print(json.dumps({"rate": 7.0}), flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.medium
+def test_what_was_not_ready_is_told_from_what_hangs(tmp_path, monkeypatch):
+    """One is measured, one never gets ready, one is ready and hangs. All print bytes that are no text before that."""
+    monkeypatch.setattr(process, "start_command", lambda cores: SCRIPTED)
+    recorder, folder = Recorder(), StudyFolder(tmp_path, STUDY.name, {})
+    measuring = pool.Pool(STUDY, SMALL, folder, recorder, 3, measure=0.1, ready_by=time.monotonic() + 3)
+    measuring._time_to_measure = 1.0
+    began = time.monotonic()
+    measuring.run([(game, [f"{game}.a2c"]) for game in ("Asterix", "Breakout", "Freeway")])
+    assert time.monotonic() < began + 20
+    assert measuring.rates == {"Breakout": 7.0}
+    assert measuring.not_ready == ["Asterix"]
+    assert recorder.warnings == ["Freeway.a2c could not be measured: it made no progress in 1 s"]
+
+
+def test_only_what_was_not_ready_was_out_of_time(monkeypatch, tmp_path, capsys):
+    """Another one failed, which was said when it did."""
+    for late in ("a2c", "curl"):
+
+        class Measured:
+            def __init__(self, *given, **named):
+                self.rates, self.not_ready = {}, []
+
+            def run(self, batches):
+                for name, _ in batches:
+                    if name.endswith("a2c (hidden 8)"):
+                        self.rates[name] = 1000.0
+                    elif late in name:
+                        self.not_ready.append(name)
+
+        monkeypatch.setattr("rgvf.studies.plan.Pool", Measured)
+        plan = make_plan(STUDY, SMALL, tmp_path / "plan", ["Breakout.a2c", "Breakout.curl"], 1)
+        assert sum(kind.rate > 0 for kind in plan.kinds) == 1
+        assert plan.out_of_time == (late == "curl")
+        print_hours(plan, 1, "")
+        assert ("in the time that a plan may take" in " ".join(capsys.readouterr().out.split())) == plan.out_of_time
+
+
 @pytest.mark.slow
 def test_a_plan_that_is_killed_leaves_nothing(tmp_path):
     """Its process cannot clean up; those that it measures do."""
@@ -254,7 +305,7 @@ def test_a_plan_measures_each_kind_once_and_fills_the_last_round(monkeypatch, tm
 
     class Measured:
         def __init__(self, study, config, folder, listener, at_once, imports, measure, ready_by):
-            self.rates, self.at_once = {}, at_once
+            self.rates, self.not_ready, self.at_once = {}, [], at_once
 
         def run(self, batches):
             ran.extend(batches)
