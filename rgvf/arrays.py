@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import jax
@@ -17,22 +17,34 @@ def named_arrays(tree: Any) -> dict[str, np.ndarray]:
 
 
 def is_derived(node: Any) -> bool:
-    """Whether a part of a pytree follows from the configuration and the question networks, by its `is_derived`."""
+    """Whether a part of a pytree follows from the configuration and the question networks: it then has the attribute
+    `is_derived = True`.
+    """
     return getattr(node, "is_derived", False) is True
 
 
-def fill(template: Any, arrays: Mapping[str, np.ndarray]) -> Any:
+def derived_parts(tree: Any) -> list[Any]:
+    """What `is_derived` in a pytree."""
+    return [leaf for leaf in jax.tree.leaves(tree, is_leaf=is_derived) if is_derived(leaf)]
+
+
+def fill(template: Any, arrays: Mapping[str, np.ndarray], derived: Iterable[Any] = ()) -> Any:
     """A pytree like the template, which may have shapes in place of arrays, with what `named_arrays` gave.
 
-    What `is_derived` is the template's.
+    Args:
+        template: what `is_derived` is taken from it, unless it is given.
+        arrays: by name.
+        derived: `derived_parts` of such a tree.
 
     Raises:
         ValueError: the arrays do not belong to such a tree.
     """
 
+    given = iter(derived)
+
     def read(path: Any, leaf: Any) -> Any:
         if is_derived(leaf):
-            return leaf
+            return next(given, leaf)
         name, like = jax.tree_util.keystr(path), raw(leaf)
         if name not in arrays:
             raise ValueError(f"there is no array {name}")

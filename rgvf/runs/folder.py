@@ -93,13 +93,12 @@ class RunFolder:
 
     def does_not_fit(self, error: Exception) -> RunError:
         """What to raise where a checkpoint is not one of such a run; where rgvf has changed, that may be why."""
+        message = f"the checkpoint of {self.path} does not fit its configuration: {error}"
         created = self._made_with.get("commit") if isinstance(self._made_with, dict) else None
         now = commit()
-        message = f"the checkpoint of {self.path} does not fit its configuration: {error}"
-        if created and created != now:
-            message += (
-                f"; the run was created with commit {created} of rgvf, and this is {now or f'version {__version__}'}"
-            )
+        if created and created != now and not isinstance(error, ChangedFileError):
+            this = now or f"version {__version__}"
+            message += f"; the run was created with commit {created} of rgvf, and this is {this}"
         return RunError(message)
 
     def load_networks(self, config: RunConfig) -> dict[int, dict[str, QuestionNetwork]]:
@@ -236,17 +235,21 @@ def identity(config: RunConfig, networks: Networks) -> dict[str, Any]:
     return {"config": config.to_data(), "questions": _checksum(networks)}
 
 
+class ChangedFileError(ValueError):
+    """A file beside the checkpoint was changed since."""
+
+
 def check_identity(facts: Mapping[str, Any], config: RunConfig, networks: Networks) -> None:
-    """ValueError where a checkpoint is of a run with another configuration or other question networks.
+    """ChangedFileError where a checkpoint is of a run with another configuration or other question networks.
 
     KeyError where it does not say which.
     """
     if facts["questions"] != _checksum(networks):
-        raise ValueError("the question networks are not those that were trained")
+        raise ChangedFileError("the question networks are not those that were trained")
     trained = RunConfig.from_data(facts["config"])
     changed = differences(trained, config).keys() - MAY_CHANGE
     if changed:
-        raise ValueError(f"config.json has another {', '.join(sorted(changed))} than the run was trained with")
+        raise ChangedFileError(f"config.json has another {', '.join(sorted(changed))} than the run was trained with")
 
 
 def _checksum(networks: Networks) -> int:

@@ -14,7 +14,7 @@ from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 
 from rgvf.agents import REPRESENTATION, Agent, make_learner, predict
-from rgvf.arrays import fill
+from rgvf.arrays import derived_parts, fill
 from rgvf.environments.environment import Environment
 from rgvf.environments.registry import RULES, find_spec
 from rgvf.networks import has_memory
@@ -22,7 +22,6 @@ from rgvf.questions import QuestionNetwork
 from rgvf.runs.config import RunConfig
 from rgvf.runs.folder import RunError, RunFolder, check_identity
 from rgvf.spec import EnvironmentSpec
-from rgvf.tasks import with_edges
 from rgvf.trajectory import NO_ACTION, UNKNOWN_ACTION, Past, Percept
 
 
@@ -246,12 +245,12 @@ def load(
     try:
         check_identity(facts, config, networks)
         learner = make_learner(config.agent, spec, seed, networks[seed])
-        template = jax.eval_shape(learner.init, jax.random.key(0))  # shapes only: nothing is compiled
-        questions = template.task_states
-        questions |= {task: with_edges(questions[task], network) for task, network in networks[seed].items()}
+        key = jax.random.key(0)
+        template = jax.eval_shape(learner.init, key)  # shapes only: nothing is compiled
+        derived = jax.jit(lambda key: derived_parts(learner.init(key)))(key)  # constants, once all else is left out
         prefix = f".agent[{seeds.index(seed)}]"
         mine = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-        agent, frames = fill(template, mine), facts["frames"]
+        agent, frames = fill(template, mine, derived), facts["frames"]
     except (ValueError, KeyError) as error:
         raise folder.does_not_fit(error) from None
     return TrainedAgent(config, spec, seed, agent, frames, networks[seed], environment)

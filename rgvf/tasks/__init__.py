@@ -7,7 +7,6 @@ from rgvf.tasks.answers import (
     QuestionSettings,
     pad_questions,
     question_arrays,
-    with_edges,
 )
 from rgvf.tasks.curl import CURLSettings, CURLTask
 from rgvf.tasks.fixed_questions import GivenQuestions, MultiHorizonValues, RewardPrediction, TerminationPrediction
@@ -63,5 +62,4 @@ __all__ = [
     "register",
     "td_loss",
     "td_loss_and_relative_error",
-    "with_edges",
 ]

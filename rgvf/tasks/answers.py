@@ -34,16 +34,7 @@ def question_arrays(network: QuestionNetwork, features: Feature, gradient_scale:
     if network.features != features.names:
         raise ValueError(f"the question network needs the features {network.features}, not {features.names}")
     scale = _gradient_scale(network) if gradient_scale is None else gradient_scale
-    return QuestionArrays(_edges(network), features, jnp.float32(scale))
-
-
-def with_edges(questions: QuestionArrays, network: QuestionNetwork) -> QuestionArrays:
-    """The same with the edges of a network."""
-    return questions._replace(table=_edges(network))
-
-
-def _edges(network: QuestionNetwork) -> EdgeTable:
-    return jax.tree.map(jnp.asarray, network.table)
+    return QuestionArrays(jax.tree.map(jnp.asarray, network.table), features, jnp.float32(scale))
 
 
 def _gradient_scale(network: QuestionNetwork) -> float:

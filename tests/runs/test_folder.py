@@ -4,6 +4,7 @@ import dataclasses
 import json
 import re
 import shutil
+from typing import ClassVar
 
 import jax
 import numpy as np
@@ -12,11 +13,12 @@ import pytest
 import rgvf
 from rgvf.agents import AgentConfig
 from rgvf.cli import main
-from rgvf.questions import QuestionNetwork, random_network
+from rgvf.features import Reward
+from rgvf.questions import QuestionNetwork, multi_horizon_values, random_network
 from rgvf.runs import RunConfig, RunError, RunFolder, resume, train, train_together
 from rgvf.runs.checkpoint import load_checkpoint, save_checkpoint
 from rgvf.runs.run import prepare
-from rgvf.tasks import RandomQuestions
+from rgvf.tasks import TASKS, AnswersTask, RandomQuestions, question_arrays
 from tests.helpers import Listener, stop_after
 from tests.runs.small_runs import CARTPOLE, final_state
 from tests.runs.test_checkpoint import write_raw
@@ -94,8 +96,9 @@ def test_a_changed_configuration_is_refused(copied):
     """But for settings that may change, such as the frames."""
     path = copied / "config.json"
     data = json.loads(path.read_text())
+    data["made_with"]["commit"] = "0123456789ab"  # the file was changed, not rgvf: nobody is sent to look at commits
     path.write_text(json.dumps({**data, "clip_rewards": 2.0, "steps": 5}))
-    refuse(copied, "config.json has another clip_rewards than the run was trained with")
+    refuse(copied, "config.json has another clip_rewards than the run was trained with$")
     path.write_text(json.dumps({**data, "frames": 40, "processes": 1}))
     assert resume(copied, progress=False).frames == 40
 
@@ -270,3 +273,25 @@ def test_a_new_run_never_overwrites_anything(minatar, tmp_path):
     with pytest.raises(ValueError, match="repeat 99"):
         train(too_large, tmp_path / "new", progress=False)
     assert not (tmp_path / "new").exists()
+
+
+@dataclasses.dataclass(frozen=True)
+class OwnQuestions:
+    """A task of a user's, with questions that the run's folder does not have."""
+
+    name: ClassVar[str] = "own-questions"
+
+    def make(self, spec, seed, hidden):
+        return AnswersTask(question_arrays(multi_horizon_values([0.5, 0.9]), Reward()), hidden)
+
+
+def test_an_agent_with_questions_of_a_task_of_ones_own_is_loaded_whole(tmp_path, monkeypatch):
+    monkeypatch.setitem(TASKS, OwnQuestions.name, OwnQuestions)
+    config = dataclasses.replace(
+        MINATAR, agent=AgentConfig((RandomQuestions(depth=1, repeat=1), OwnQuestions()), hidden=8)
+    )
+    train(config, tmp_path / "run", progress=False)
+    agent = rgvf.load(tmp_path / "run").agent
+    assert all(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(agent))
+    table = agent.task_states[OwnQuestions.name].table
+    assert jax.tree.all(jax.tree.map(np.array_equal, table, multi_horizon_values([0.5, 0.9]).table))
