@@ -96,7 +96,7 @@ class GridWorld:
         blocked = arrivals == np.arange(states)[:, None]
         goal = self.goal[0] * self.size + self.goal[1]
         features = {"touch": blocked[:, :, None], "reward": np.arange(states) == goal, "constant": np.ones(1)}
-        return FiniteMDP(transition, features)
+        return FiniteMDP(transition, features, actions=self.actions)
 
     def uniform_policy(self) -> np.ndarray:
         """π(a | s) = ¼: [states, actions]."""

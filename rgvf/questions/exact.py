@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rgvf.questions.graph import QuestionGraph
+from rgvf.questions.names import names_of
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,8 @@ class FiniteMDP:
     """f(s, a, s') by name: [states, actions, states], or anything that broadcasts to it."""
     terminal: np.ndarray | None = None
     """[states], true where arriving ends the episode; None if nothing does."""
+    actions: Sequence[str] = ()
+    """Their names, in order. Without names, actions are those of the network, by their numbers."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "transition", np.asarray(self.transition, float))
@@ -37,6 +40,11 @@ class FiniteMDP:
                 raise ValueError(
                     f"feature {name!r} has shape {np.shape(values)}; it must broadcast to {self.transition.shape}"
                 ) from None
+        object.__setattr__(self, "actions", names_of("action", self.actions))
+        if self.actions and len(self.actions) != self.transition.shape[1]:
+            raise ValueError(
+                f"transition has {self.transition.shape[1]} actions, and there are {len(self.actions)} names"
+            )
         if self.terminal is not None and self.terminal.shape != (states,):
             raise ValueError(f"terminal must have shape ({states},), not {self.terminal.shape}")
 
@@ -64,6 +72,7 @@ def exact_answers(network: QuestionGraph, mdp: FiniteMDP, policy: np.ndarray) ->
         if feature not in mdp.features:
             raise ValueError(f"the MDP has no feature {feature!r}; it has {', '.join(sorted(mdp.features)) or 'none'}")
 
+    numbers = _action_numbers(network, mdp)
     living = np.ones(states, bool) if mdp.terminal is None else ~mdp.terminal
     under_policy = np.einsum("sa,sat->st", policy, mdp.transition)
     expected = {  # E[f_k(s, a, S')]: [states, actions]
@@ -73,12 +82,9 @@ def exact_answers(network: QuestionGraph, mdp: FiniteMDP, policy: np.ndarray) ->
 
     def conditioned(node: int) -> tuple[np.ndarray, np.ndarray]:
         """The moves between living states [L, L] and the action probabilities [L, A] that node asks under."""
-        action = network.conditions[node]
-        if action is None:
+        if network.conditions[node] is None:
             return under_policy[np.ix_(living, living)], policy[living]
-        if action >= actions:
-            name = network.predictions[node]
-            raise ValueError(f"prediction node {name!r} is conditioned on action {action}; the MDP has {actions}")
+        action = numbers[network.conditions[node]]
         return mdp.transition[:, action][np.ix_(living, living)], np.eye(actions)[np.full(living.sum(), action)]
 
     n, n_p = int(living.sum()), network.n_predictions
@@ -105,6 +111,29 @@ def exact_answers(network: QuestionGraph, mdp: FiniteMDP, policy: np.ndarray) ->
     everywhere = np.zeros((states, n_p))
     everywhere[living] = answers
     return everywhere
+
+
+def _action_numbers(network: QuestionGraph, mdp: FiniteMDP) -> dict[int | None, int]:
+    """The MDP's number of each action that the network asks about: by name where both have names."""
+    conditions = {action for action in network.conditions if action is not None}
+    numbered = network.actions == names_of("action", len(network.actions))
+    count = mdp.transition.shape[1]
+    if not mdp.actions and not numbered and conditions and len(network.actions) != count:
+        raise ValueError(
+            f"the network has the actions {', '.join(network.actions)}, and the MDP has {count} without names; "
+            "name them: FiniteMDP(…, actions=[…])"
+        )
+    found: dict[int | None, int] = {}
+    for action in sorted(conditions):
+        name, number = network.actions[action], action
+        if mdp.actions and not numbered:
+            number = mdp.actions.index(name) if name in mdp.actions else count
+        if number >= count:
+            node = network.predictions[network.conditions.index(action)]
+            has = ", ".join(mdp.actions) or count
+            raise ValueError(f"prediction node {node!r} is conditioned on action {name!r}; the MDP has {has}")
+        found[action] = number
+    return found
 
 
 def _refuse_endless(inner: np.ndarray, node: str) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import jax.numpy as jnp
 import numpy as np
 
 from rgvf.features import Feature
-from rgvf.questions import FiniteMDP, QuestionNetwork, exact_answers
+from rgvf.questions import QuestionNetwork, exact_answers
 from rgvf.studies.grid_agents import GridConfig
 from rgvf.trajectory import Transition
 
@@ -25,7 +27,7 @@ def merged_states_error(config: GridConfig, network: QuestionNetwork, feature: F
     here = jnp.broadcast_to(views[:, None], (*arrivals.shape, *views.shape[1:]))
     seen = np.asarray(feature(Transition(here, actions, jnp.zeros(arrivals.shape), views[arrivals])), np.float64)
     features = {name: seen[:, :, k, None] for k, name in enumerate(feature.names)}
-    answers = exact_answers(network, FiniteMDP(mdp.transition, features), policy)
+    answers = exact_answers(network, replace(mdp, features=features), policy)
     _, group = np.unique(answers.round(5), axis=0, return_inverse=True)
     member = np.eye(group.max() + 1)[group.ravel()]
     move = np.einsum("sa,sat->st", policy, mdp.transition)

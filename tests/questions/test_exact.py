@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rgvf.environments import GridWorld
 from rgvf.questions import (
     FiniteMDP,
     QuestionNetwork,
@@ -108,7 +109,10 @@ def test_a_terminal_transition_still_counts_its_feature():
         (dict(policy=np.ones((2, 2))), "probability distribution"),
         (dict(policy=np.full((3, 2), 0.5)), "shape"),
         (dict(network=discounted_sum(["nope"], 0.5)), "no feature 'nope'"),
-        (dict(network=QuestionNetwork(["f"], {"x": 4}, [("x", "f")], 5)), "conditioned on action 4"),
+        (
+            dict(network=QuestionNetwork(["f"], {"x": 4}, [("x", "f")], 5)),
+            "'x' is conditioned on action '4'; the MDP has 2",
+        ),
     ],
 )
 def test_wrong_arguments_are_refused(change, message):
@@ -116,6 +120,34 @@ def test_wrong_arguments_are_refused(change, message):
     arguments = dict(network=discounted_sum(["f"], 0.5), mdp=mdp, policy=np.full((2, 2), 0.5))
     with pytest.raises(ValueError, match=message):
         exact_answers(**{**arguments, **change})
+
+
+def test_actions_are_found_by_name():
+    """A network may name some of them, in another order; without names they are found by number."""
+    room = GridWorld(size=3)
+    touch = dict(features=["touch"], predictions={"if right": "right", "if up": "up"})
+    edges = [("if right", "touch"), ("if up", "touch")]
+    mdp, policy = room.mdp(), room.uniform_policy()
+    answers = exact_answers(QuestionNetwork(**touch, edges=edges, actions=["right", "up"]), mdp, policy)
+    cells = np.arange(9).reshape(3, 3)
+    np.testing.assert_array_equal(answers[:, 0], np.isin(cells, cells[:, 2]).ravel())
+    np.testing.assert_array_equal(answers[:, 1], np.isin(cells, cells[0]).ravel())
+    numbered = QuestionNetwork(["touch"], {"x": 1, "y": 0}, [("x", "touch"), ("y", "touch")], 4)
+    assert mdp.actions[:2] == ("up", "right")
+    for each in (mdp, FiniteMDP(mdp.transition, mdp.features)):
+        np.testing.assert_array_equal(exact_answers(numbered, each, policy), answers)
+
+
+def test_actions_that_cannot_be_found_are_refused():
+    room = GridWorld(size=3)
+    other = QuestionNetwork(["touch"], {"x": "jump"}, [("x", "touch")], ["jump", "up"])
+    with pytest.raises(ValueError, match="'x' is conditioned on action 'jump'; the MDP has up, right, down, left"):
+        exact_answers(other, room.mdp(), room.uniform_policy())
+    unnamed = FiniteMDP(room.mdp().transition, room.mdp().features)
+    with pytest.raises(ValueError, match=r"has the actions jump, up, and the MDP has 4 without names; name them"):
+        exact_answers(other, unnamed, room.uniform_policy())
+    with pytest.raises(ValueError, match="transition has 2 actions, and there are 1 names"):
+        FiniteMDP(np.full((2, 2, 2), 0.5), {}, actions=["up"])
 
 
 def test_a_transition_that_is_no_distribution_is_refused():
