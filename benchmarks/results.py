@@ -11,7 +11,15 @@ from pathlib import Path
 
 import numpy as np
 
-from rgvf.analysis import compare_by_game, interquartile_mean, interval, line_of_best_fit, normalised, show_estimate
+from rgvf.analysis import (
+    bootstrap,
+    compare_by_game,
+    interquartile_mean,
+    interval,
+    line_of_best_fit,
+    normalised,
+    show_estimate,
+)
 from rgvf.studies import Curves, doom, hyperparameters, minatar, minatar_reward
 from rgvf.studies.comparison import game_table
 from rgvf.studies.relative_scores import RelativeScores
@@ -35,6 +43,11 @@ def last_million(curves):
     return curves.values[:, np.array(curves.frames) > curves.frames[-1] - 1e6].mean(1)
 
 
+def geometric_mean(scores):
+    """Over games, of mean scores over seeds: [..., games, seeds] → [...]."""
+    return np.exp(np.log(scores.mean(-1)).mean(-1))
+
+
 def minatar_table(curves):
     """Agents by game; and by seed, where the mean hides much."""
     yield from RelativeScores(curves, minatar.STUDY.comparison).table()
@@ -51,6 +64,11 @@ def reward_table(curves):
     unit = [max(each[f"{game}.a2c"].final.mean() for each in (curves, before)) for game in found.compared]
     two = found.final("rgvf+action-values-stop-gradient", found.compared) / np.c_[unit]
     yield "two tasks / the better A2C of both studies", f"{interquartile_mean(two):.2f}"
+    returns = {agent: found.final(agent, found.compared) for agent in ("rgvf+action-values-stop-gradient", "a2c")}
+    ratios, *_ = bootstrap(returns, geometric_mean, "a2c").values()
+    two, a2c = map(geometric_mean, returns.values())
+    low, high = interval(ratios)
+    yield "two tasks / a2c, geometric mean over games, 95 %", f"{two / a2c:.2f} ({low:.2f} to {high:.2f})"
     for agent in ("rgvf+action-values", "rgvf-action-values"):
         low, high = interval(found.samples[f"{agent}-stop-gradient"] - found.samples[agent])
         yield f"{agent}: stop-gradient minus end-to-end, 95 %", f"{low:.2f} to {high:.2f}"
