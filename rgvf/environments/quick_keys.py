@@ -1,7 +1,8 @@
 """Random keys that are cheap to split, for games that split keys dozens of times a step.
 
 A split of JAX's own keys (Threefry) is 160 operations, so on a GPU each is a kernel of its own. A split of these is
-thirty, which are fused with what needs the numbers. They are for games, not for secrets.
+thirty, which are fused with what needs the numbers. They are for games, not for secrets: the numbers of one key differ from each
+other, and a key that is split is not to be drawn from, too, as its first numbers are those that its first new key is made of.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def _seed(seed: Array) -> UInt32[Array, "2"]:
 
 
 def _fold_in(key: UInt32[Array, "2"], data: Any) -> UInt32[Array, "2"]:
-    return _words(jnp.stack([key[0], key[1] ^ _mix(jnp.asarray(data).astype(jnp.uint32))]), (2,))
+    return _words(jnp.stack([key[0], key[1] ^ _mix(jnp.asarray(data).astype(jnp.uint32) + GOLDEN)]), (2,))
 
 
 _QUICK = define_prng_impl(

@@ -22,7 +22,7 @@ NEVER = -2
 # A node with more edges than this is summed in several rounds, so that it does not widen every other node's row.
 MAX_WIDTH = 8
 MAX_VALUES = 2**31 - 1
-"""That 32 bits can count."""
+"""The largest signed index of 32 bits."""
 
 Array = Any  # a NumPy or a JAX array
 Row = tuple[tuple[int, float], ...]  # (column, weight) of the edges of a node

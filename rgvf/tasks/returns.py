@@ -76,13 +76,13 @@ def td_loss_and_relative_error(
         learns: which nodes learn from a step.
     """
     steps = math.prod(target.shape[:-1])
-    exact = jnp.float32 if jnp.finfo(target.dtype).bits < 32 else target.dtype
+    sum_type = jnp.float32 if jnp.finfo(target.dtype).bits < 32 else target.dtype
     target = jax.lax.stop_gradient(target)
-    count = jnp.sum(jnp.broadcast_to(learns, target.shape), (0, 1), dtype=exact)
-    mean = jnp.sum(jnp.where(learns, target, 0.0), (0, 1), dtype=exact) / jnp.maximum(count, 1)
-    more = ((0, 1), (0, 0), (0, 0))  # as long as the answers, as their gradient is
-    target, learns = jnp.pad(target, more).astype(exact), jnp.pad(learns, more)
-    error = jnp.where(learns, target - answers.astype(exact), 0.0)
+    count = jnp.sum(jnp.broadcast_to(learns, target.shape), (0, 1), dtype=sum_type)
+    mean = jnp.sum(jnp.where(learns, target, 0.0), (0, 1), dtype=sum_type) / jnp.maximum(count, 1)
+    last = ((0, 1), (0, 0), (0, 0))  # a step more: as long as the answers, as their gradient is
+    target, learns = jnp.pad(target, last).astype(sum_type), jnp.pad(learns, last)
+    error = jnp.where(learns, target - answers.astype(sum_type), 0.0)
     deviation = jnp.where(learns, target - mean[None, None], 0.0)
     sums = {
         "squared error": jnp.sum(error**2, (0, 1)),
@@ -92,19 +92,16 @@ def td_loss_and_relative_error(
     sums = jax.lax.optimization_barrier(sums)  # else one of them becomes a sum over all, which is a pass of its own
     squared_error = jnp.sum(sums["squared error"])
     variation = jnp.sum(_variation(sums["deviation"], sums["squared deviation"], count))
-    relative_error = jnp.where(
-        variation > 0, jnp.sqrt(squared_error / jnp.where(variation > 0, variation, 1.0)), jnp.nan
-    )
-    return 0.5 * squared_error / steps, jax.lax.stop_gradient(relative_error)
+    relative = jax.lax.stop_gradient(squared_error) / jnp.where(variation > 0, variation, 1.0)
+    return 0.5 * squared_error / steps, jnp.where(variation > 0, jnp.sqrt(relative), jnp.nan)
 
 
 def _variation(
     deviation: Float[Array, " n"], squared_deviation: Float[Array, " n"], count: Float[Array, " n"]
 ) -> Float[Array, " n"]:
-    """Σ (target − mean)² of each node, from sums of deviations from a number near the mean; 0 where it is rounding.
+    """Σ (target − mean)² of each node, from sums of deviations from a number near the mean.
 
-    Where targets vary it is nearly Σ deviation². Where they do not, deviations are the rounding of that number, and
-    their variation is as small beside their squares as rounding makes it.
+    0 where targets do not vary: what is left then is rounding, at most count · ε of the squares.
     """
     variation = squared_deviation - deviation**2 / jnp.maximum(count, 1)
     rounding = jnp.minimum(count * jnp.finfo(variation.dtype).eps, 0.5) * squared_deviation
