@@ -11,6 +11,7 @@ import numpy as np
 
 from rgvf.environments import find_spec
 from rgvf.environments.device_games import game_to_film
+from rgvf.evaluation.evaluate import MAX_STEPS
 
 
 def random_returns(env: str, games: int, repeat: int) -> np.ndarray:
@@ -24,6 +25,8 @@ def random_returns(env: str, games: int, repeat: int) -> np.ndarray:
             action = int(rng.integers(actions))
         taken += 1
         step = game.step(action)
+        if step.game_length > MAX_STEPS:
+            raise SystemExit(f"a game of {env} has not ended after {MAX_STEPS:,} steps")
         if step.game_over:
             returns.append(step.game_return)
             game.step(0)  # the reset step
@@ -38,6 +41,8 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=100)
     parser.add_argument("--repeat", type=int, default=1)
     arguments = parser.parse_args()
+    if arguments.games < 2 or arguments.repeat < 1:
+        parser.error("--games must be at least 2, and --repeat at least 1")
     returns = random_returns(arguments.env, arguments.games, arguments.repeat)
     mean, error = returns.mean(), returns.std(ddof=1) / len(returns) ** 0.5
     print(f"{arguments.env}: {mean:.4g} ± {error:.2g} (mean return ± standard error, {len(returns)} games)")
