@@ -182,6 +182,8 @@ def _how_far(run: Run) -> str:
 
 
 def _difference(name: str, saved: Any, requested: Any) -> str:
+    if name == "frames":
+        return f"{saved:,} frames, not {requested:,}"
     is_file = any(isinstance(each, str) and "\n" in each for each in (saved, requested))
     return f"another {name}" if is_file else f"{name} = {saved}, not {requested}"
 
