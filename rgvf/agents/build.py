@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import equinox as eqx
+import jax
+from jaxtyping import Array, Key
+
 from rgvf.agents.config import MAIN, AgentConfig
 from rgvf.agents.learner import Learner, OptimisedTask
 from rgvf.agents.optimisers import auxiliary_optimiser, main_optimiser
-from rgvf.networks import Sizes, make_representation
+from rgvf.networks import Representation, Sizes, has_memory, make_representation
 from rgvf.questions import QuestionNetwork
 from rgvf.spec import EnvironmentSpec
 from rgvf.tasks import QuestionSettings
@@ -40,6 +44,15 @@ def make_learner(
             task = settings.make(spec, seed, config.hidden)
         optimiser = auxiliary_optimiser(c * config.learning_rate, config.rms_decay, config.rms_epsilon)
         tasks.append(OptimisedTask(settings.name, task, optimiser))
-    sizes = Sizes(config.kernels, config.dense, config.memory)
     balanced = config.question_tasks if config.learn_balance else ()
-    return Learner(lambda key: make_representation(config.representation, spec, key, sizes), tasks, balanced)
+    return Learner(lambda key: _representation(config, spec, key), tasks, balanced)
+
+
+def agent_has_memory(config: AgentConfig, spec: EnvironmentSpec) -> bool:
+    """Whether an agent keeps anything from step to step. It makes no network."""
+    return has_memory(eqx.filter_eval_shape(_representation, config, spec, jax.random.key(0)))
+
+
+def _representation(config: AgentConfig, spec: EnvironmentSpec, key: Key[Array, ""]) -> Representation:
+    sizes = Sizes(config.kernels, config.dense, config.memory)
+    return make_representation(config.representation, spec, key, sizes)

@@ -35,8 +35,6 @@ MARGIN = 6
 SMALLEST_FONT = 7.0
 LONGEST_LINE = 14
 """Characters of an action's name below the policy."""
-LONGEST_STEP = 48
-"""Characters of the line about a step, in full size."""
 PAST = 0.7
 """The part of them that is before now."""
 
@@ -191,9 +189,10 @@ class _Page:
         for i, (bar, probability) in enumerate(zip(self._bars, film.policy[t], strict=True)):
             bar.set_height(max(float(probability), 0.02))
             bar.set_color(_TAKEN if i == taken else _PALE)
-        gives = f" ({film.reward[t]:+g})" if film.reward[t] else ""
-        words = f"step {t}     return {self._score[t]:g}     action {film.actions[taken]}{gives}"
-        self._step.set(text=words, fontsize=11 if len(words) <= LONGEST_STEP else 8)
+        gives = [f"reward {film.reward[t]:+g}"] * bool(film.reward[t])
+        words = [f"step {t}", f"return {self._score[t]:g}", f"action {film.actions[taken]}", *gives]
+        self._step.set(text="   ".join(words), fontsize=11)
+        _fit(self._step, CURVES_FROM * SIZE[0])
         self._canvas.restore_region(self._background)
         self._paste(film.screens[t])
         for parent, artist in self._moving:

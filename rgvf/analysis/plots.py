@@ -24,6 +24,8 @@ Band = Literal["error", "range", "interval"]
 _BANDS = {"error": "± standard error", "range": "range", "interval": "95 % bootstrap interval"}
 _MARKS = 9
 """Marks on a line, where its style has any."""
+_NO_DATE: Mapping[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+"""Metadata by suffix: figures are without the time when they were drawn."""
 _BELOW = 5
 """Entries of a legend beside each other, where it is below."""
 
@@ -90,7 +92,7 @@ def learning_panels(
     Returns the files: none where there is nothing to draw.
 
     Args:
-        paths: of the files, .png or .svg.
+        paths: of the files, .png, .svg or .pdf.
         panels: by title.
         log: a logarithmic axis for the values.
         level: name and height of a dotted line across all panels.
@@ -149,10 +151,10 @@ def _room(legend: Sequence[Line2D], heading: str, has_empty_panel: bool, small: 
 
 
 def save(figure: Figure, paths: Sequence[Path]) -> list[Path]:
-    """Write a figure to files, .png or .svg; the same figure gives the same bytes."""
+    """Write a figure to files, .png, .svg or .pdf; the same figure gives the same bytes."""
     with matplotlib.rc_context({"svg.hashsalt": "rgvf", "svg.fonttype": "none"}):
         for path in paths:
-            figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
+            figure.savefig(path, dpi=150, metadata=_NO_DATE.get(path.suffix.lower()))
     return list(paths)
 
 

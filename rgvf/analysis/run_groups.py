@@ -261,7 +261,7 @@ def _folder_names(groups: Sequence[RunGroup]) -> list[str]:
 
 def _text(value: Any) -> str:
     if isinstance(value, list):
-        return " ".join(map(_text, value))
+        return " ".join(map(_text, value)) or "default"
     return f"{value:g}" if _is_number(value) else str(value)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from pathlib import Path
 
 from rgvf.cli.errors import CommandError
 from rgvf.messages import one_line
@@ -31,6 +32,10 @@ def import_modules(arguments: list[str]) -> tuple[tuple[str, ...], list[str]]:
     for module in modules:
         if not module or module.startswith("-"):
             raise CommandError(f"{OPTION} needs the name of a Python module.")
+        if module.endswith(".py"):
+            raise CommandError(
+                f"{OPTION} takes the name of a module: leave out .py, as in {OPTION} {Path(module).stem}"
+            )
         try:
             import_module(module)
         except KeyboardInterrupt:

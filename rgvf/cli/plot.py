@@ -11,7 +11,7 @@ import tyro
 from rgvf.cli.errors import CommandError, command_errors
 from rgvf.cli.parsing import parse
 
-SUFFIXES = (".png", ".svg")
+SUFFIXES = (".png", ".svg", ".pdf")
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class _Options:
     band: Literal["error", "range"] = "error"
     """The band around a line: the standard error of the mean, or from the lowest to the highest seed."""
     out: Path = Path("curves")
-    """File of the figure, .png or .svg; without a suffix both are written."""
+    """File of the figure, .png, .svg or .pdf; without a suffix a .png and an .svg are written."""
 
 
 def plot(arguments: list[str]) -> None:
@@ -57,4 +57,6 @@ def _plot(options: _Options) -> None:
 def _files(out: Path) -> list[Path]:
     if out.suffix.lower() in SUFFIXES:
         return [out]
-    return [out.with_name(out.name + suffix) for suffix in SUFFIXES]
+    if out.suffix[1:2].isalpha():  # in curves-0.5 it is no suffix
+        raise ValueError(f"a figure is a .png, an .svg or a .pdf file; the suffix {out.suffix!r} is none of these")
+    return [out.with_name(out.name + suffix) for suffix in (".png", ".svg")]

@@ -133,13 +133,14 @@ def print_hours(plan: StudyPlan, machines: int, not_planned: str) -> None:
     """How long it takes, and what that leaves out."""
     console = make_console()
     measured = sum(kind.rate > 0 for kind in plan.kinds)
-    if not plan.kinds or (plan.interrupted and not measured):
+    if not plan.kinds:
         return
     if plan.cannot:
         console.print(f"How long it takes cannot be measured here: {plan.cannot}.", markup=False)
         return
-    if plan.out_of_time and not measured:
-        console.print("How long it takes is unknown: nothing was measured in the time that a plan may take.")
+    if (plan.out_of_time or plan.interrupted) and not measured:
+        when = "yet" if plan.interrupted else "in the time that a plan may take"
+        console.print(f"How long it takes is unknown: nothing was measured {when}.")
         return
     console.print()
     rows = [

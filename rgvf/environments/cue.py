@@ -38,6 +38,7 @@ class Cue:
 
     def __init__(self, steps: int | str) -> None:
         self.steps = int(find_cue(str(steps)))
+        self.memory_steps = self.steps + 2
 
     def reset(self, key: Key[Array, ""]) -> tuple[CueState, Float[Array, " 3"]]:
         """At the start of the corridor."""

@@ -159,6 +159,8 @@ GIVEN = "own"
 def canonical_name(name: str) -> str:
     """The name as it is spelt everywhere: atari/Breakout for atari/breakout. ValueError where there is no such name."""
     suite, _, rest = name.partition("/")
+    if suite.lower() in SUITES and not rest:
+        raise ValueError(f"{suite} is a suite of environments; 'rgvf environments {suite.lower()}' lists their names")
     if suite not in (*SUITES, GIVEN) or not rest:
         alike = " or ".join(_alike(name))
         forms = f"expected {', '.join(f'{each}/NAME' for each in SUITES)}; 'rgvf environments' lists the suites"

@@ -158,7 +158,7 @@ def _check_imports(env: Any, imports: Any) -> None:
 
 MAY_CHANGE = {"frames", "keep_checkpoints", "processes", "wandb"}
 """Settings that may differ when a run is resumed."""
-WHAT_MAY_CHANGE = "only more frames can be requested, and other keep_checkpoints, processes and wandb"
+WHAT_MAY_CHANGE = "it can only be made longer, and keep_checkpoints, processes and wandb may be changed"
 """`MAY_CHANGE` in words."""
 
 

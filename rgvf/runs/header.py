@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from rgvf.agents.build import agent_has_memory
+from rgvf.environments import Environment, find_environment, find_spec
 from rgvf.runs.config import RunConfig
 from rgvf.runs.folder import Networks
 from rgvf.runs.provenance import device
@@ -25,6 +27,18 @@ def description(config: RunConfig, networks: Networks) -> str:
     network = "" if kind == "auto" else "a memory (gru), " if kind == "gru" else f"representation {kind}, "
     scale = "" if config.reward_scale == 1 else f"rewards × {config.reward_scale:g} for learning, "
     return f"{about}{network}{scale}{config.actors} environments for each seed, on {device()}"
+
+
+def memory_note(config: RunConfig, environment: Environment | None = None) -> str:
+    """Why a run's agents cannot learn to remember what the environment asks for, if so."""
+    needed = getattr(find_environment(config.env, environment), "memory_steps", 0)
+    if not needed:
+        return ""
+    if not agent_has_memory(config.agent, find_spec(config.env, environment)):
+        return "what is seen here is needed later, and this agent has no memory: --representation gru gives it one"
+    if config.steps < needed:
+        return f"here an agent must remember for {needed:,} steps, and segments are {config.steps:,} steps: set --steps"
+    return ""
 
 
 def start_message(config: RunConfig) -> str:

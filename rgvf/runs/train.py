@@ -13,7 +13,7 @@ from rgvf.messages import SILENT
 from rgvf.runs.advance import ShouldStop, advance
 from rgvf.runs.config import MAY_CHANGE, WHAT_MAY_CHANGE, RunConfig, differences
 from rgvf.runs.folder import Networks, RunError, RunFolder
-from rgvf.runs.header import description, start_message, title
+from rgvf.runs.header import description, memory_note, start_message, title
 from rgvf.runs.progress import RunListener, RunProgress
 from rgvf.runs.run import Run, prepare, start_run
 from rgvf.runs.trained_agent import TrainedAgent, load
@@ -148,6 +148,8 @@ def _opened(
             folder = found or opened.enter_context(RunFolder.create(path, config, networks))
             listener.say(f"{title(config)}, folder {path}")
             listener.say(description(config, networks))
+            if note := memory_note(config, environment):
+                listener.say(note)
             listener.waiting(start_message(config))
             run = opened.enter_context(start_run(config, folder, networks, listener, environment))
             if found is not None:
@@ -180,6 +182,8 @@ def _how_far(run: Run) -> str:
 
 
 def _difference(name: str, saved: Any, requested: Any) -> str:
+    if name == "frames":
+        return f"{saved:,} frames, not {requested:,}"
     is_file = any(isinstance(each, str) and "\n" in each for each in (saved, requested))
     return f"another {name}" if is_file else f"{name} = {saved}, not {requested}"
 

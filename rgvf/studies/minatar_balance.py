@@ -30,11 +30,17 @@ FIXED: Mapping[str, tuple[float, float]] = {
 """c of random questions and of questions about reward; the number is the ratio's power of two."""
 EQUAL, LEARNED = "fixed+0", "learned"
 BALANCES = (*FIXED, LEARNED)
+LABELS: Mapping[str, str] = {
+    **{name: f"fixed {a / min(a, b):g} : {b / min(a, b):g}" for name, (a, b) in FIXED.items()},
+    LEARNED: LEARNED,
+}
+"""What figures and tables call them: the weight of random questions, and that of questions about reward."""
 _FROM_RANDOM_TO_REWARD = "#5A1A00", "#CC3311", "#F2A97C", "#8C8C8C", "#A6CFEA", "#4F9BD3", "#0B2A5C"
 STYLES: Mapping[str, Style] = {
-    **{name: Style(colour) for name, colour in zip(FIXED, _FROM_RANDOM_TO_REWARD, strict=True)},
-    LEARNED: Style("#000000", marker="o"),
+    **{LABELS[name]: Style(colour) for name, colour in zip(FIXED, _FROM_RANDOM_TO_REWARD, strict=True)},
+    LABELS[LEARNED]: Style("#000000", marker="o"),
 }
+"""By label."""
 AS_GOOD = 0.95
 """A balance is as good as another one if its mean return is at least so many times the other's."""
 
@@ -74,15 +80,21 @@ class BalanceStudy(RunsStudy):
     def judge(self, config: BalanceConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
         """The table, the claims and the curves."""
         figures = draw(curves, folder.path)
-        legend = f"{LEGEND}, mean ± standard error over seeds. fixed+1: questions about reward weigh twice as much."
-        table = game_table(curves, MINATAR_GAMES, BALANCES, first="balance")
+        legend = f"{LEGEND}, mean ± standard error over seeds. Fixed 1 : 2: questions about reward weigh twice as much."
+        table = game_table(labelled(curves), MINATAR_GAMES, [*LABELS.values()], first="random : reward")
         return Conclusion(table, check(curves), figures, legend, sentences(config.caution, CAVEAT))
+
+
+def labelled(curves: Mapping[str, Curves]) -> dict[str, Curves]:
+    """The curves by GAME.LABEL."""
+    names = {variant: variant.partition(".") for variant in curves}
+    return {f"{game}.{LABELS[balance]}": curves[variant] for variant, (game, _, balance) in names.items()}
 
 
 def draw(curves: Mapping[str, Curves], folder: Path) -> list[Path]:
     """Learning curves in each game."""
-    panels = game_panels(curves, MINATAR_GAMES, BALANCES, STYLES.__getitem__)
-    title = "MinAtar: random questions and questions about reward, by their balance"
+    panels = game_panels(labelled(curves), MINATAR_GAMES, [*LABELS.values()], STYLES.__getitem__)
+    title = "MinAtar: random questions and questions about reward, by their balance (random : reward)"
     return learning_panels([folder / "curves.png"], panels, "return", title)
 
 

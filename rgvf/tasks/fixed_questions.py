@@ -84,6 +84,10 @@ class GivenQuestions(QuestionSettings):
         """The given network, with the environment's actions in the environment's order."""
         if not self.network:
             raise ValueError("the task `questions` needs a question network (--questions.network FILE.json)")
+        if not self.network.lstrip().startswith("{"):
+            given = repr(self.network[:80])
+            of_a_file = f"of a file: GivenQuestions.of(QuestionNetwork.load({given}))"
+            raise ValueError(f"GivenQuestions takes the text of a question network, not {given}; {of_a_file}")
         network = QuestionNetwork.from_json(self.network)
         conditions = [None if action is None else network.actions[action] for action in network.conditions]
         for action in conditions:

@@ -124,7 +124,7 @@ def test_foreign_data_is_refused(changes, said):
         (dict(stop_gradient="x"), "stop_gradient must be true or false, not 'x'"),
         (dict(stop_gradient=1), "stop_gradient must be true or false, not 1"),
         (dict(representation=7), "representation must be text, not 7"),
-        (dict(tasks="a2c", stop_gradient=True), "stop_gradient needs an auxiliary task"),
+        (dict(tasks="a2c", stop_gradient=True), "needs an auxiliary task"),
         (dict(c=(float("nan"),)), "c must be at least 0"),
         (dict(c="large"), "c must be a number, not 'large'"),
         (dict(learning_rate=0.0), "learning_rate must be positive"),

@@ -119,6 +119,15 @@ def test_what_the_last_action_gives_is_in_the_picture(film):
     assert (changed.max(0) < (64, 390)).all()
 
 
+def test_the_line_about_a_step_ends_before_the_curves(film):
+    """However long the name of its action is."""
+    actions = "left", "turn_right+move_forward+attack+use_the_medikit+jump+crouch"
+    *_, plain = (page.copy() for page in pages(film))
+    *_, page = (page.copy() for page in pages(film._replace(actions=actions, reward=-1e4 * film.reward)))
+    assert (page[35:60, 450:] == plain[35:60, 450:]).all()
+    assert (page[35:60, 390:450] != 255).any()
+
+
 def test_only_what_moves_is_drawn_again(film):
     """The title, the axes and the legend are the same in every picture; bars, screen and curves are not."""
     first, second = (page.copy() for page, _ in zip(pages(film), range(2), strict=False))

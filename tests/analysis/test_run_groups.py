@@ -135,6 +135,13 @@ def test_a_setting_that_an_older_run_lacks_still_tells_the_others_apart(tmp_path
     ]
 
 
+def test_sizes_that_are_not_set_are_called_default(tmp_path):
+    make_run(tmp_path / "a", [[1.0]])
+    make_run(tmp_path / "b", [[1.0]], settings={"dense": (64, 32), "hidden": 128})
+    labels = [group.label for group in read_runs([tmp_path])]
+    assert labels == ["rgvf (dense default, hidden 512)", "rgvf (dense 64 32, hidden 128)"]
+
+
 def test_runs_by_other_rules_are_no_seeds_of_one_agent(tmp_path):
     old, new = (make_run(tmp_path / name, [[1.0]], seed=seed) for name, seed in (("old", 0), ("new", 1)))
     config = json.loads((new / "config.json").read_text())

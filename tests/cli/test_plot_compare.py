@@ -40,6 +40,20 @@ def test_plot_writes_a_png_and_an_svg(capsys, runs):
     assert printed.out.endswith("Without rgvf/loss, so left out: a2c.\n")
 
 
+def test_plot_writes_a_pdf_of_the_same_bytes_and_no_other_kind_of_file(capsys, runs, monkeypatch):
+    for day, name in enumerate(("a.pdf", "b.PDF")):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", str(86_400 * day))  # Matplotlib's clock
+        status, printed = run(capsys, "plot", "runs", "--out", name)
+        assert (status, printed.out) == (0, f"{name}\n")
+    assert (runs / "a.pdf").read_bytes()[:4] == b"%PDF"
+    assert (runs / "a.pdf").read_bytes() == (runs / "b.PDF").read_bytes()
+    status, printed = run(capsys, "plot", "runs", "--out", "new/a.jpg")
+    assert (status, printed.out) == (2, "")
+    assert "a figure is a .png, an .svg or a .pdf file; the suffix '.jpg' is none of these" in words(printed.err)
+    assert not (runs / "new").exists()
+    assert run(capsys, "plot", "runs", "--out", "curves-0.5")[1].out == "curves-0.5.png\ncurves-0.5.svg\n"
+
+
 def test_compare_prints_a_table(capsys, runs):
     status, printed = run(capsys, "compare", "runs")
     assert status == 0

@@ -40,9 +40,10 @@ def folder(tmp_path_factory):
         ([*SMALL, "--frames", "0"], 2, "frames must be at least 1, not 0"),
         ([*SMALL, "--actors", "-2"], 2, "actors must be at least 1, not -2"),
         ([*SMALL, "--agent", "dqn"], 2, "there is no agent 'dqn'"),
-        ([*SMALL, "--rgvf.repeat", "100"], 2, "repeat 100 is too large: layer 1 has only 32"),
+        ([*SMALL, "--rgvf.repeat", "100"], 2, "at most 32, or cap_repeat=True (--TASK.cap-repeat)"),
         (["--env", "gym/CartPole-v1", "--rgvf.repeat", "1e5"], 2, "1,600,016 predictions (layer 0 + depth · repeat ·"),
-        (["--env", "gym/CartPole-v1", "--agent", "a2c", "--stop-gradient"], 2, "stop_gradient needs an auxiliary task"),
+        (["--env", "gym/CartPole-v1", "--agent", "a2c", "--stop-gradient"], 2, "(--stop-gradient) needs an auxiliary"),
+        (["--env", "doom"], 2, "doom is a suite of environments; 'rgvf environments doom' lists their names"),
         (
             [],
             2,
@@ -79,7 +80,7 @@ def test_a_run_is_resumed_with_its_own_settings_or_more_frames(capsys, folder):
     assert "has rgvf.depth = 2, not 3" in printed.err
     status, printed = run(capsys, "train", "--resume", str(folder), "--frames", "1000")
     assert status == 2
-    assert "has frames = 2000, not 1000" in printed.err
+    assert "has 2,000 frames, not 1,000; it can only be made longer, and keep_checkpoints, processes" in printed.err
     status, printed = run(capsys, "train", "--resume", str(folder), "--frames", "2400")
     assert status == 0
     assert '"frames": 2400' in (folder / "metrics.jsonl").read_text().splitlines()[-1]

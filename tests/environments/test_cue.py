@@ -41,3 +41,11 @@ def test_it_is_found_by_its_name():
     found = find_environment("cue/12")
     assert isinstance(found, Cue)
     assert found.steps == 12
+
+
+@pytest.mark.parametrize("steps", [0, 4])
+def test_it_says_for_how_many_steps_the_cue_is_needed(steps):
+    observations, rewards = play(steps, 0, 0)
+    seen = [observations[:-1, :2].any(1), observations[:-1, 2] == 1]  # the cue, the junction
+    cue, junction = (int(each.nonzero()[0][0]) for each in seen)
+    assert Cue(steps).memory_steps == junction - cue + 1 == len(rewards)

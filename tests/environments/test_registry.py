@@ -1,13 +1,13 @@
 import pytest
 
 from rgvf.environments import MinAtar, PgxMinAtar, find_environment, find_spec, make_game
-from rgvf.environments.registry import canonical_name, takes_option
+from rgvf.environments.registry import SUITES, canonical_name, takes_option
 
 
 def test_names_of_environments():
     for name in ("atari/Breakout", "atari/breakout", "minatar/space_invaders", "gym/ALE/Pong-v5", "own/Anything"):
         canonical_name(name)
-    for name in ("NoSuchThing", "atari/", "lab/level"):
+    for name in ("NoSuchThing", "own/", "lab/level"):
         with pytest.raises(ValueError, match="expected atari/NAME"):
             canonical_name(name)
     with pytest.raises(ValueError, match="did you mean Breakout"):
@@ -37,6 +37,13 @@ def test_names_of_environments():
 def test_a_name_without_its_suite(name, meant):
     with pytest.raises(ValueError, match=f"{name!r} is no environment; did you mean {meant}\\?"):
         canonical_name(name)
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_a_suite_is_no_environment(suite):
+    for name in (suite, f"{suite}/", suite.upper()):
+        with pytest.raises(ValueError, match=f"is a suite of environments; 'rgvf environments {suite}' lists"):
+            canonical_name(name)
 
 
 def test_games_and_environments_are_found_by_name():

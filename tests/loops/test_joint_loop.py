@@ -168,7 +168,7 @@ def test_a_folder_of_another_run_is_refused(tmp_path):
     run = run_of(AGENTS[0], frames=20)
     assert train_together({str(tmp_path / "a"): run})
     faster = dataclasses.replace(run, agent=dataclasses.replace(run.agent, learning_rate=0.1))
-    with pytest.raises(ValueError, match=r"has learning_rate = 0.0007, not 0.1; only more frames"):
+    with pytest.raises(ValueError, match=r"has learning_rate = 0.0007, not 0.1; it can only be made longer"):
         train_together({tmp_path / "a": faster})
     assert train_together({tmp_path / "a": dataclasses.replace(run, frames=40)})
     assert rgvf.load(tmp_path / "a").frames == 40

@@ -17,6 +17,7 @@ from rgvf.studies.doom import STUDY as DOOM
 from rgvf.studies.doom import DoomConfig
 from rgvf.studies.normalised_scores import DMLAB, NormalisedScores
 from rgvf.studies.plan import make_plan
+from tests.cli.command import words
 from tests.studies.atari_curves import STOPPED, conclude, flat
 
 LIKE_THE_PAPER = {
@@ -52,6 +53,8 @@ def test_the_plan_of_a_full_study(study, count, frames, tmp_path, capsys):
     assert (plan.agents, plan.frames) == (count, count * frames)
     print_hours(plan, 2, study.not_planned)
     assert ("Not counted: maps" in capsys.readouterr().out) == (study is LAB)
+    print_hours(plan._replace(interrupted=True), 2, study.not_planned)
+    assert words(capsys.readouterr().out) == "How long it takes is unknown: nothing was measured yet."
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from rgvf.studies.hyperparameters import RANGES, check, samples
 from rgvf.studies.hyperparameters import SAMPLED as VARIANTS
 from rgvf.studies.minatar import AGENTS, TUNED
 from rgvf.studies.minatar_balance import STUDY as BALANCE
+from rgvf.studies.minatar_balance import BalanceConfig
 from rgvf.studies.minatar_balance import check as check_balance
 from rgvf.studies.minatar_robustness import STUDY, RobustnessConfig
 from rgvf.studies.minatar_tuning import STUDY as TUNING
@@ -193,3 +194,13 @@ def test_a_learned_balance_is_compared_with_the_best_fixed_one_and_elsewhere_wit
     assert not check_balance(balance_curves(other=0.96))[1].holds
     incomplete = {variant: each for variant, each in balance_curves().items() if variant != "Freeway.fixed-3"}
     assert check_balance(incomplete)[0].holds is None
+
+
+def test_balances_are_shown_as_ratios(tmp_path):
+    folder = StudyFolder(tmp_path, BALANCE.name, {})
+    conclusion = BALANCE.judge(BalanceConfig(), balance_curves(), folder)
+    ratios = ["8 : 1", "4 : 1", "2 : 1", "1 : 1", "1 : 2", "1 : 4", "1 : 8"]
+    assert [row[0] for row in conclusion.table] == ["random : reward", *(f"fixed {each}" for each in ratios), "learned"]
+    assert conclusion.table[4][1:] == ("99.0 ± 0.2",) * 5
+    assert conclusion.table[3][1:] == ("", "98.0 ± 0.2", "98.0 ± 0.2", "", "")
+    assert [path.name for path in conclusion.figures] == ["curves.png"]

@@ -139,5 +139,9 @@ def test_pixel_change_needs_an_image():
 def test_the_task_needs_a_network():
     with pytest.raises(ValueError, match="`questions` needs a question network"):
         questions(GivenQuestions())
-    with pytest.raises(ValueError, match="not a question network|not valid JSON"):
-        questions(GivenQuestions("not a network"))
+    with pytest.raises(
+        ValueError, match=r"not 'mine.json'; .*GivenQuestions.of\(QuestionNetwork.load\('mine.json'\)\)$"
+    ):
+        questions(GivenQuestions("mine.json"))
+    with pytest.raises(ValueError, match="not valid JSON"):
+        questions(GivenQuestions('{"format": '))
