@@ -48,14 +48,20 @@ class Past(NamedTuple):
         return Past(memory, action.astype(jnp.int32), reward.astype(jnp.float32))
 
     def acted(self, action: int | Int[Any, "*batch"]) -> Past:
-        """The same, where another action was taken last."""
+        """The same, where another action was taken last. Of several calls after an observation the last one counts."""
         if self.last_action is None:
             return self
-        actions = jnp.asarray(action)
-        if not jnp.issubdtype(actions.dtype, jnp.integer):
+        try:
+            actions = jnp.asarray(action)
+        except (TypeError, ValueError):
+            actions = None  # text, for example
+        if actions is None or not jnp.issubdtype(actions.dtype, jnp.integer):
             raise TypeError(f"an action is the index of one, a whole number, not {action!r}")
         if not isinstance(actions, Tracer) and (actions < 0).any():
             raise ValueError(f"the first action is 0; there is no action {action!r}")
+        if actions.size != self.last_action.size:
+            given = f"{self.last_action.size}, not {actions.size}"
+            raise ValueError(f"pass as many actions as the past has games: {given}")
         return self._replace(last_action=actions.astype(jnp.int32).reshape(-1))
 
     def seen(self, memory: Memory) -> Past:

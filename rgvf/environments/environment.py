@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key, Shaped
 
 from rgvf.environments.resets import reset_where
@@ -64,8 +66,16 @@ def check_environment(environment: Any) -> None:
         if not hasattr(environment, name):
             hint = "; a Gymnasium environment is named gym/ID" if hasattr(environment, "action_space") else ""
             raise ValueError(f"an environment needs `{name}`, and {type(environment).__name__} has none{hint}")
+    if not _has_each(environment.actions, str) or isinstance(environment.actions, str):
+        raise ValueError(f'`actions` must be names, such as ("left", "right"), not {environment.actions!r}')
+    if not _has_each(environment.observation_shape, int | np.integer):
+        expected = "a tuple of whole numbers, such as (10, 10, 4)"
+        raise ValueError(f"`observation_shape` must be {expected}, not {environment.observation_shape!r}")
     key, action = jax.random.key(0), jax.ShapeDtypeStruct((), jnp.int32)
-    state, first = jax.eval_shape(environment.reset, key)
+    begun = jax.eval_shape(environment.reset, key)
+    if not (isinstance(begun, tuple) and len(begun) == 2):
+        raise ValueError("`reset` must give (state, observation)")
+    state, first = begun
     given = jax.eval_shape(environment.step, state, action, key)
     if not (isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Step)):
         raise ValueError("`step` must give the next state and a rgvf.environments.Step")
@@ -73,6 +83,8 @@ def check_environment(environment: Any) -> None:
     if (before := _kinds(state)) != (after := _kinds(following)):
         raise ValueError(f"`step` must give a state like that of `reset`, and does not: {_difference(before, after)}")
     for name, shown in (("reset", first), ("step", step.observation)):
+        if not isinstance(shown, jax.ShapeDtypeStruct):
+            raise ValueError(f"`{name}` must give an array as observation, not {type(shown).__name__}")
         if tuple(shown.shape) != tuple(environment.observation_shape):
             expected = f"`observation_shape` says {tuple(environment.observation_shape)}"
             raise ValueError(f"`{name}` gives an observation of shape {tuple(shown.shape)}, but {expected}")
@@ -84,6 +96,11 @@ def check_environment(environment: Any) -> None:
             raise ValueError(f"`step` must give {kind} as {name}, not {type(each).__name__}")
         if each.shape or not jnp.issubdtype(each.dtype, wanted) or jnp.issubdtype(each.dtype, jnp.complexfloating):
             raise ValueError(f"`step` must give {kind} as {name}, not {each.dtype}{list(each.shape)}")
+
+
+def _has_each(values: Any, kind: Any) -> bool:
+    """Whether it is a sequence of values of a kind."""
+    return isinstance(values, Iterable) and all(isinstance(each, kind) for each in values)
 
 
 def _kinds(state: State) -> dict[str, str]:

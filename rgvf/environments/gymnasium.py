@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sysconfig
 import traceback
@@ -25,6 +26,11 @@ from rgvf.messages import one_line, suggestion
 from rgvf.spec import EnvironmentSpec
 
 Flatten = Callable[[Any], NDArray[np.float32]]
+FORMS = {
+    "reset": "reset must give (observation, info)",
+    "step": "step must give five values: observation, reward, terminated, truncated, info",
+}
+"""What Gymnasium's methods give; those of the older Gym gave less."""
 
 
 def registered_ids() -> list[str]:
@@ -54,11 +60,16 @@ class GymGame(SeededGame):
         super().__init__(id, seed, spec)
 
     def _open(self, episode_seed: int) -> NDArray[np.generic]:
-        observation, _ = self._call(self._env.reset, seed=episode_seed)
-        return self._convert(observation)
+        given = self._call(self._env.reset, seed=episode_seed)
+        if not (isinstance(given, tuple | list) and len(given) == 2):
+            raise GameError(f"{self.name} failed: {FORMS['reset']}")
+        return self._convert(given[0])
 
     def _act(self, action: int) -> Outcome:
-        observation, reward, terminal, truncated, _ = self._call(self._env.step, self._start + action)
+        given = self._call(self._env.step, self._start + action)
+        if not (isinstance(given, tuple | list) and len(given) == 5):
+            raise GameError(f"{self.name} failed: {FORMS['step']}")
+        observation, reward, terminal, truncated, _ = given
         return Outcome(self._convert(observation), float(reward), bool(terminal), bool(truncated))
 
     def _call(self, method: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
@@ -68,11 +79,19 @@ class GymGame(SeededGame):
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            raise GameError(f"{self.name} failed: {one_line(error)}{_place(error)}") from error
+            where = _place(error)
+            if not where and "values to unpack" in str(error) and method.__name__ in FORMS:  # a wrapper's error
+                where = f"; {FORMS[method.__name__]}"
+            raise GameError(f"{self.name} failed: {one_line(error)}{where}") from error
 
     def _convert(self, observation: Any) -> NDArray[np.generic]:
         flat = observation if self._flatten is None else self._flatten(observation)
-        return np.array(flat, self._spec.observation_dtype).reshape(self._spec.observation_shape)
+        array = np.array(flat, self._spec.observation_dtype)
+        if array.size != math.prod(self._spec.observation_shape):
+            says = self._env.observation_space.shape if self._flatten is None else self._spec.observation_shape
+            shapes = f"the observation has the shape {array.shape}, its observation_space says {says}"
+            raise GameError(f"{self.name} failed: {shapes}")
+        return array.reshape(self._spec.observation_shape)
 
     def render(self) -> NDArray[np.uint8]:
         if self._env.render_mode != "rgb_array":

@@ -208,15 +208,18 @@ def needed_modules(name: str) -> tuple[str, ...]:
 
 def make_game(name: str, seed: int, **options: Any) -> Game:
     """A game on the host. `seed` decides everything that is random in it."""
-    suite, _, rest = name.partition("/")
-    if suite not in SUITES or SUITES[suite].in_jax:
+    suite, _, rest = canonical_name(name).partition("/")
+    if suite == GIVEN or SUITES[suite].in_jax:
         raise ValueError(f"{name} runs inside the compiled program, not on the host")
     return _make(name, (rest, seed), options)
 
 
 def find_environment(name: str, given: Environment | None = None, **options: Any) -> Environment | None:
-    """The environment in JAX of this name, or the one that was `given`; None where it is a game on the host."""
-    suite, _, rest = name.partition("/")
+    """The environment in JAX of this name, or the one that was `given`.
+
+    None where it is a game on the host, such as all of atari/, dmlab/, doom/ and gym/: `make_game` makes those.
+    """
+    suite, _, rest = canonical_name(name).partition("/")
     if given is not None:
         if suite != GIVEN:
             raise ValueError(f"an environment that is passed as an object is named {GIVEN}/NAME, not {name}")

@@ -16,7 +16,8 @@ class QuestionNetwork(QuestionGraph):
     """Questions about the future: feature nodes, prediction nodes, and the weighted edges between them.
 
     Prediction node i asks for y_i(t) = E[Σ_j W_ij · y_j(t+1) + Σ_k W_ik · f_k(t+1) | A_t = a_i]; the condition on the
-    action is optional, and the policy acts otherwise. A network is immutable and checked when it is made.
+    action is optional, and the policy acts otherwise; it is the action's name, or its number in `actions`. A network is
+    immutable and checked when it is made.
 
     >>> QuestionNetwork(
     ...     features=["reward"],

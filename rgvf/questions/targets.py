@@ -146,9 +146,22 @@ def _weighted_sums(rounds: tuple[Gather, ...], values: Array) -> Array:
 
 
 def mask(table: EdgeTable | QuestionGraph, actions: Array) -> Array:
-    """Which nodes learn from a step: the unconditioned, and those whose action was taken. [...] → bool [..., n_p]."""
+    """Which nodes learn from a step: the unconditioned, and those whose action was taken. [...] → bool [..., n_p].
+
+    Args:
+        table: a `QuestionNetwork`, or its `table`.
+        actions: indices into `network.actions` [...]. Those in NumPy arrays and plain numbers must be some of a
+            `QuestionNetwork` that has actions. With a table, −1 stands for any other action.
+    """
+    xp = _namespace(actions)
+    taken = xp.asarray(actions)[..., None]
+    if not np.issubdtype(taken.dtype, np.integer):
+        raise ValueError(f"an action is an index into `network.actions`, a whole number, not {actions!r}")
+    if xp is np and isinstance(table, QuestionGraph) and table.actions:
+        wrong = taken[(taken < 0) | (taken >= len(table.actions))]
+        if wrong.size:
+            raise ValueError(f"there is no action {wrong[0]}: `network.actions` has {len(table.actions)}, from 0 on")
     table = as_table(table)
-    taken = _namespace(actions).asarray(actions)[..., None]
     condition = table.condition.reshape((1,) * (taken.ndim - 1) + (-1,))
     return (condition == UNCONDITIONED) | (condition == taken)
 

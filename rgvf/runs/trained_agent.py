@@ -25,6 +25,14 @@ from rgvf.spec import EnvironmentSpec
 from rgvf.trajectory import NO_ACTION, UNKNOWN_ACTION, Past, Percept
 
 
+class _Networks(dict[str, QuestionNetwork]):
+    """Question networks by task."""
+
+    def __missing__(self, task: str) -> QuestionNetwork:
+        known = ", ".join(map(repr, self)) or "none"
+        raise KeyError(f"the agent has no question network of a task {task!r}; it has {known}")
+
+
 class TrainedAgent:
     """The agent of one seed of a run.
 
@@ -57,7 +65,7 @@ class TrainedAgent:
         """All that it has learned: a pytree, for `rgvf.agents.predict` in functions of yours that JAX compiles."""
         self.environment = environment
         """The environment that the program passed itself, if any."""
-        self.networks = dict(networks)
+        self.networks = _Networks(networks)
         """Its question networks, by task."""
         self.has_memory = has_memory(agent.modules[REPRESENTATION])
         """Its states depend on more than the newest observation."""
@@ -170,7 +178,7 @@ class TrainedAgent:
         games = array.shape[: array.ndim - len(self.spec.observation_shape)]
         n = games or (1,)
         if past.last_action is not None and past.last_action.shape != n:
-            raise ValueError(f"the past is of {len(past.last_action)} games, the observations are of {n}")
+            raise ValueError(_other_games(len(past.last_action), n))
         firsts = _of_each("first", first, n).astype(bool)
         if past.last_action is not None:
             firsts |= self._begins(np.asarray(past.last_action), firsts)
@@ -192,6 +200,18 @@ class TrainedAgent:
         if ((last_action >= actions) | (last_action < UNKNOWN_ACTION)).any():
             raise ValueError(f"the last action was {last_action}; there are {actions}, from 0 on")
         return last_action == NO_ACTION
+
+
+def _other_games(past: int, given: tuple[int, ...]) -> str:
+    """Why observations with these leading axes are not of the games of the past."""
+    if len(given) != 1 or not given[0]:
+        return f"the past is of {_games(past)}, so observations have one leading axis of {past}, not axes of {given}"
+    how = f"begin({given[0]}) is for {_games(given[0])}{' side by side' if given[0] > 1 else ''}"
+    return f"the past is of {_games(past)}, the observations are of {given[0]}: {how}"
+
+
+def _games(n: int) -> str:
+    return f"{n} game" + "s" * (n != 1)
 
 
 def _of_each(name: str, value: Any, games: tuple[int, ...]) -> Shaped[np.ndarray, " games"]:

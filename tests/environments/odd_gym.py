@@ -183,6 +183,30 @@ class Forgetful(_Odd):
         return super().see(Forgetful.count % 256)
 
 
+class OldReset(_Odd):
+    """Only the observation, as in Gym."""
+
+    def reset(self, *, seed=None, options=None):
+        return super().reset(seed=seed)[0]
+
+
+class OldStep(_Odd):
+    """Four values, as in Gym."""
+
+    def step(self, action) -> Any:
+        observation, reward, terminated, _, info = super().step(action)
+        return observation, reward, terminated, info
+
+
+class Wider(_Odd):
+    """It shows more than its space says."""
+
+    observation_space = Box(0, 1, (5,))
+
+    def see(self, value):
+        return np.zeros(9)
+
+
 class Continuous(_Odd):
     action_space = Box(-1, 1, (2,))
 
@@ -228,7 +252,7 @@ def made_by_a_function(render_mode=None):
 
 makers: dict[str, Any] = {"Odd": _Odd, "Function": made_by_a_function}
 kinds: list[Any] = [Fails, Exits, Imports, Forgetful, Continuous, Nested, Words, Broken, Drawn, Hangs, HangsAtStart]
-kinds += [Leaves, Forks, Unprintable, LosesPipe, SlowStart]
+kinds += [OldReset, OldStep, Wider, Leaves, Forks, Unprintable, LosesPipe, SlowStart]
 kinds += [NoStart, Quits, Strange, KilledWhenMade, QuitsInWorkers, NoSpaces, Immeasurable]
 for kind in kinds:
     makers[kind.__name__] = kind

@@ -139,6 +139,25 @@ def test_an_error_is_told_with_its_place():
         game.step(0)
 
 
+RECORDED = "?wrapper=gymnasium.wrappers:RecordEpisodeStatistics"
+
+
+@pytest.mark.parametrize(
+    ("id", "message"),
+    [
+        ("OldReset-v0", r"OldReset-v0 failed: reset must give \(observation, info\)$"),
+        (f"OldReset-v0{RECORDED}", r"to unpack \(expected 2\S*; reset must give \(observation, info\)$"),
+        ("OldStep-v0", "OldStep-v0 failed: step must give five values: observation, reward, terminated, trunc"),
+        (f"OldStep-v0{RECORDED}", r"to unpack \(expected 5, got 4\); step must give five values: observation, reward"),
+        ("Wider-v0", r"Wider-v0 failed: the observation has the shape \(9,\), its observation_space says \(5,\)"),
+    ],
+)
+def test_values_of_another_form_are_refused_with_the_right_one(id, message):
+    game = GymGame(f"{ODD}/{id}", 0)
+    with pytest.raises(GameError, match=message):
+        _ = game.reset(), game.step(0)
+
+
 WRAPPED = "?wrapper=gymnasium.wrappers:OrderEnforcing&wrapper=gymnasium.wrappers:RecordEpisodeStatistics"
 
 

@@ -10,6 +10,10 @@ def test_names_of_environments():
     for name in ("NoSuchThing", "own/", "lab/level"):
         with pytest.raises(ValueError, match="expected atari/NAME"):
             canonical_name(name)
+    for find in (find_environment, find_spec, lambda name: make_game(name, 0)):
+        for name in ("grid/7", "atari", "gym/"):
+            with pytest.raises(ValueError, match=f"{name!r} is no environment"):
+                find(name)
     with pytest.raises(ValueError, match="did you mean Breakout"):
         canonical_name("atari/Brekout")
     assert canonical_name("cue/010") == "cue/10"

@@ -1,5 +1,7 @@
 """A trained agent with memory: step by step, in whole games, and in a recording."""
 
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -116,8 +118,14 @@ def test_wrong_use_is_explained(agent):
     for method in (agent.predict, agent.act, agent.represent, agent.answer):
         with pytest.raises(ValueError, match=r"has memory, so one observation is not enough: past = agent.begin\(\)"):
             method(observation)
-    with pytest.raises(ValueError, match=r"the past is of 2 games, the observations are of \(1,\)"):
-        agent.step(agent.begin(2), observation)
+    for past, games, message in (
+        (agent.begin(2), (), r"the past is of 2 games, the observations are of 1: begin\(1\) is for 1 game$"),
+        (agent.begin(), (16,), r"the past is of 1 game, the .* of 16: begin\(16\) is for 16 games side by side$"),
+        (agent.begin(2), (2, 4), r"2 games, so observations have one leading axis of 2, not axes of \(2, 4\)"),
+        (agent.begin(), (0,), r"1 game, so observations have one leading axis of 1, not axes of \(0,\)"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            agent.step(past, np.zeros((*games, 3), np.float32))
     with pytest.raises(ValueError, match=r"must end in axes of \(3,\)"):
         agent.step(agent.begin(), np.zeros(4, np.float32))
     past, _ = agent.step(agent.begin(), observation)
@@ -137,8 +145,13 @@ def test_wrong_use_is_explained(agent):
     for action in (-1, -2):
         with pytest.raises(ValueError, match=f"the first action is 0; there is no action {action}"):
             past.acted(action)
-    with pytest.raises(TypeError, match=r"a whole number, not 0.7"):
-        past.acted(0.7)
+    for action in (0.7, "left", None, [[0], [1, 0]]):
+        with pytest.raises(TypeError, match=f"a whole number, not {re.escape(repr(action))}"):
+            past.acted(action)
+    with pytest.raises(ValueError, match="pass as many actions as the past has games: 2, not 1"):
+        agent.begin(2).acted(0)
+    assert past.acted(1).acted(0).last_action == past.acted(0).last_action  # the last call counts
+    assert jax.jit(lambda past, action: past.acted(action))(past, 1).last_action == 1
     for wrong in ({"reward": [0.0, 1.0]}, {"reward": 0.0, "first": "no"}, {"reward": 0.0, "first": [True, False]}):
         with pytest.raises(ValueError, match=r"must be one number, or one for each of 1 games, not "):
             agent.step(past, observation, **wrong)

@@ -47,6 +47,9 @@ def test_wrong_use_is_explained(breakout):
         agent.act(observation[..., 0])
     with pytest.raises(ValueError, match="which answers. pass task=, one of: 'rgvf', 'mhvp'"):
         agent.answer(observation)
+    assert "questions" not in agent.networks
+    with pytest.raises(KeyError, match="no question network of a task 'questions'; it has 'rgvf', 'mhvp'"):
+        agent.networks["questions"]
     with pytest.raises(RunError, match="has seed 0 only, not 5"):
         load(breakout, seed=5)
     with pytest.raises(RunError, match="holds no run: there is no such folder"):

@@ -63,6 +63,10 @@ def test_a_wrong_network_is_refused_with_the_node_named(changes, named, why):
     assert named in str(error.value)
 
 
+def test_a_condition_is_the_name_of_an_action_or_its_number():
+    assert network(predictions={"x": None, "y": 1}) == network(predictions={"x": None, "y": "right"})
+
+
 def test_two_loops_of_point_nine_through_one_node_amplify():
     # |W| = [[0, .9, .9], [1, 0, 0], [1, 0, 0]] has radius sqrt(1.8), though every single loop is below 1.
     edges = [("hub", "f"), ("hub", "a", 0.9), ("hub", "b", 0.9), ("a", "hub"), ("b", "hub")]

@@ -84,6 +84,27 @@ def test_a_conditioned_node_learns_only_where_its_action_was_taken():
     np.testing.assert_array_equal(learns[:, 0], [[1, 1, 1, 0, 1, 1], [1, 1, 0, 1, 1, 1]])
 
 
+@pytest.mark.parametrize("action", ["left", 0.5, True, None, ["a"], np.array([0.0, 1.0]), jnp.array([0.0, 1.0])])
+def test_what_is_no_index_of_an_action_is_refused(action):
+    for table in (figure_1a(), figure_1a().table):
+        with pytest.raises(ValueError, match=r"an action is an index into `network.actions`, a whole number, not "):
+            mask(table, action)
+
+
+@pytest.mark.parametrize("action", [2, -1, [0, 5], np.array([[0], [-2]]), np.uint8(7)])
+def test_an_action_that_the_network_does_not_have_is_refused(action):
+    with pytest.raises(ValueError, match=r"there is no action (2|-1|5|-2|7): `network.actions` has 2, from 0 on"):
+        mask(figure_1a(), action)
+    assert mask(figure_1a().table, action).shape == (*np.shape(action), 6)
+
+
+def test_no_action_and_actions_of_a_network_without_any():
+    np.testing.assert_array_equal(mask(figure_1a().table, -1), [1, 1, 0, 0, 1, 1])
+    np.testing.assert_array_equal(mask(QuestionNetwork(["f"], ["x"], [("x", "f")]), [7, -1]), [[1], [1]])
+    learns = jax.jit(lambda action: mask(figure_1a(), action))(jnp.array([0, 5]))
+    np.testing.assert_array_equal(learns, mask(figure_1a().table, np.array([0, 5])))
+
+
 def test_arrays_of_the_wrong_width_are_refused():
     table = figure_1a().table
     for features, answers in ((3, 6), (2, 5)):

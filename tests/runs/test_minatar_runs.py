@@ -185,6 +185,14 @@ class Giving(Count):
         return following, step._replace(**self.part)
 
 
+class With(Giving):
+    """It has other attributes."""
+
+    def __init__(self, **attributes):
+        super().__init__()
+        vars(self).update(attributes)
+
+
 def test_an_environment_can_be_passed(tmp_path):
     config = rgvf.preset(Count(), "a2c", hidden=8, frames=40, actors=4, steps=5)
     assert (config.env, config.clip_rewards) == ("own/Count", 0)  # the preset for vectors
@@ -203,6 +211,14 @@ def test_an_environment_can_be_passed(tmp_path):
         ("minatar/Breakout", Count(), "is named own/NAME, not minatar/Breakout"),
         ("own/Count", object(), "an environment needs `actions`, and object has none"),
         ("own/Count", gymnasium.make("CartPole-v1"), "TimeLimit has none; a Gymnasium environment is named gym/ID"),
+        ("own/Count", With(actions=2), r'`actions` must be names, such as \("left", "right"\), not 2'),
+        ("own/Count", With(actions="left"), "`actions` must be names, .*, not 'left'"),
+        ("own/Count", With(actions=(0, 1)), r"`actions` must be names, .*, not \(0, 1\)"),
+        ("own/Count", With(observation_shape=None), r"`observation_shape` must be a tuple of .*, not None"),
+        ("own/Count", With(observation_shape=4), r"`observation_shape` must be a tuple of whole numbers, .*, not 4"),
+        ("own/Count", With(reset=lambda key: jnp.zeros(1)), r"`reset` must give \(state, observation\)"),
+        ("own/Count", With(reset=lambda key: (1, {"x": 2})), "`reset` must give an array as observation, not dict"),
+        ("own/Count", Giving(observation=(1, 2)), "`step` must give an array as observation, not tuple"),
         ("own/Count", LikeGymnasium(), "`step` must give the next state and a rgvf.environments.Step"),
         (
             "own/Count",
