@@ -69,7 +69,7 @@ def reward_table(curves):
     two, a2c = map(geometric_mean, returns.values())
     low, high = interval(ratios)
     yield "two tasks / a2c, geometric mean over games, 95 %", f"{two / a2c:.2f} ({low:.2f} to {high:.2f})"
-    for agent in ("rgvf+action-values", "rgvf-action-values"):
+    for agent in ("rgvf+action-values", "random-and-action-values"):
         low, high = interval(found.samples[f"{agent}-stop-gradient"] - found.samples[agent])
         yield f"{agent}: stop-gradient minus end-to-end, 95 %", f"{low:.2f} to {high:.2f}"
     for run in kept("minatar-balance/first.json")["runs"]:

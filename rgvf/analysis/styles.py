@@ -45,7 +45,7 @@ KNOWN: Mapping[str, Style] = {
     "rgvf+pixel-control": Style("#E8743B", marker="X"),
     "action-values": Style(VIOLET, marker="D"),
     "rgvf+action-values": Style("#009E73"),
-    "rgvf-action-values": Style(SKY, marker="^"),
+    "random-and-action-values": Style(SKY, marker="^"),
     "action-values-no-actions": Style("#0072B2", marker="<"),
     "rgvf+action-values-no-actions": Style(WINE, marker="o"),
     "rgvf+action-values-depth-0": Style(AMBER, marker="s"),

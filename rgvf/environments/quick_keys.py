@@ -1,8 +1,8 @@
 """Random keys that are cheap to split, for games that split keys dozens of times a step.
 
 A split of JAX's own keys (Threefry) is 160 operations, so on a GPU each is a kernel of its own. A split of these is
-thirty, which are fused with what needs the numbers. They are for games, not for secrets: the numbers of one key differ from each
-other, and a key that is split is not to be drawn from, too, as its first numbers are those that its first new key is made of.
+thirty, which are fused with what needs the numbers. They are for games, not for secrets: no two numbers of a key are
+equal, and those drawn from a key that is also split are those that its new keys are made of.
 """
 
 from __future__ import annotations

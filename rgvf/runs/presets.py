@@ -39,9 +39,9 @@ MINATAR_WIDE_RATES = {
     "mhvp-stop-gradient": 4e-3,
     "action-values-stop-gradient": 4e-3,
     "rgvf+action-values-stop-gradient": 2e-3,
-    "rgvf-action-values-stop-gradient": 4e-3,
+    "random-and-action-values-stop-gradient": 4e-3,
     "rgvf+action-values": 1e-3,
-    "rgvf-action-values": 4e-3,
+    "random-and-action-values": 4e-3,
 }
 """The best with 512 units on Breakout and Freeway, by `rgvf study minatar-reward`: docs/results/minatar-reward.md."""
 

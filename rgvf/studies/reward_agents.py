@@ -19,7 +19,7 @@ from rgvf.tasks import (
 
 BASELINE = "a2c"
 """The agent whose mean in a game is the unit."""
-TWO_TASKS, ONE_NETWORK = "rgvf+action-values", "rgvf-action-values"
+TWO_TASKS, ONE_NETWORK = "rgvf+action-values", "random-and-action-values"
 """The combination in both forms."""
 COMBINATION = f"{TWO_TASKS}{STOPPED}"
 _ABLATED: Mapping[str, TaskSettings] = {

@@ -160,7 +160,7 @@ class ActionValuesNoActions(ActionValues):
 class RandomAndActionValues(RandomQuestions):
     """Random questions and action values in one network, which one head answers."""
 
-    name: ClassVar[str] = "rgvf-action-values"
+    name: ClassVar[str] = "random-and-action-values"
 
     horizons: int = ActionValues.horizons
     """Number of values in layer 0 of the questions about reward, as for `action-values`."""

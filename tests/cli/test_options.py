@@ -39,8 +39,11 @@ def config_from(*arguments):
         (["--rgvf.depth", "2"], [RandomQuestions(depth=2)]),
         (["--agent", "rgvf-shallow", "--rgvf.depth", "2"], [Shallow(depth=2)]),
         (["--agent", "mhvp", "--mhvp.horizons", "3"], [MultiHorizonValues(3)]),
-        (["--agent", "rgvf-action-values"], [RandomAndActionValues(feature_rms=8.0)]),
-        (["--agent", "rgvf-action-values", "--rgvf-action-values.depth", "2"], [RandomAndActionValues(depth=2)]),
+        (["--agent", "random-and-action-values"], [RandomAndActionValues(feature_rms=8.0)]),
+        (
+            ["--agent", "random-and-action-values", "--random-and-action-values.depth", "2"],
+            [RandomAndActionValues(depth=2)],
+        ),
         (
             ["--agent", "action-values-no-actions", "--action-values.feature-rms", "None"],
             [ActionValuesNoActions(feature_rms=None)],

@@ -76,7 +76,7 @@ def test_agents():
     assert combined.auxiliary == (RandomQuestions(feature_rms=None), ActionValues(depth=8, feature_rms=8.0))
     assert (combined.kernels, combined.dense, combined.hidden) == ((32,), (512,), 512)
     assert combined.stop_gradient
-    one_network = agent_config(f"rgvf-action-values{STOPPED}", setting)
+    one_network = agent_config(f"random-and-action-values{STOPPED}", setting)
     assert one_network.auxiliary == (RandomAndActionValues(feature_rms=8.0),)
     changed = [agent_config(agent, setting).auxiliary[1] for agent in ABLATIONS]
     assert changed == [ActionValuesNoActions(), ActionValues(depth=0), ActionValues(depth=1)]
