@@ -87,6 +87,7 @@ def _evaluate(options: _Options) -> None:
                     "returns": scores.tolist(),
                 }
             )
+            _keep(options.run, config.env, results)
             mean, error = estimate(scores)
             stuck = f"{sticky:.2f}" if can_stick else ""
             middle = show(float(np.median(scores)), 2)
@@ -99,10 +100,14 @@ def _evaluate(options: _Options) -> None:
             f"sticky: how probably an action is repeated; it was {learned:.2f} while the agent learned.",
             file=sys.stderr,
         )
-    remove_temporary_files(options.run)
-    kept = _other_results(options.run / "evaluation.json", results)
-    text = json.dumps({"env": config.env, "results": [*kept, *results]})
-    write_atomically(options.run / "evaluation.json", text + "\n")
+
+
+def _keep(run: Path, env: str, results: list[dict[str, Any]]) -> None:
+    """Write the results into the run's folder, with earlier ones that were not played again."""
+    remove_temporary_files(run)
+    kept = _other_results(run / "evaluation.json", results)
+    text = json.dumps({"env": env, "results": [*kept, *results]})
+    write_atomically(run / "evaluation.json", text + "\n")
 
 
 def _row(seed: str, sticky: str, games: str, mean: str, error: str, median: str, after: str) -> str:

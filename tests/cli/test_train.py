@@ -112,6 +112,25 @@ def test_evaluate_prints_a_table_and_keeps_the_returns(capsys, folder):
     assert "holds no run" in printed.err
 
 
+@pytest.mark.medium
+def test_an_evaluation_that_is_interrupted_keeps_what_is_finished(capsys, tmp_path, monkeypatch):
+    out = str(tmp_path / "run")
+    tiny = ["--frames", "20", "--actors", "4", "--steps", "5", "--hidden", "4", "--dense", "4", "--kernels", "2"]
+    assert run(capsys, "train", "--env", "minatar/Breakout", "--agent", "a2c", *tiny, "--out", out)[0] == 0
+
+    def play(agent, games, sticky, **settings):
+        if sticky:
+            raise KeyboardInterrupt
+        return np.ones(games)
+
+    monkeypatch.setattr(
+        sys.modules["rgvf.evaluation.evaluate"], "evaluate", play
+    )  # the package has a function of its name
+    assert run(capsys, "evaluate", out, "--games", "3")[0] == 130
+    (result,) = json.loads((tmp_path / "run" / "evaluation.json").read_text())["results"]
+    assert (result["sticky"], result["returns"]) == (0.0, [1.0, 1.0, 1.0])
+
+
 def test_a_film_says_how_rewards_were_changed():
     def said(scale, clip):
         return notes(rgvf.RunConfig("minatar/Breakout", reward_scale=scale, clip_rewards=clip))
