@@ -16,6 +16,7 @@ from PIL import Image
 from rgvf.analysis import Line, agent_style, learning_panels
 from rgvf.studies import (
     Curves,
+    craftax,
     doom,
     grid_random,
     grid_touch,
@@ -80,6 +81,7 @@ FIGURES = {
     "gym": gym,
     "atari-kungfumaster": atari("atari-kungfumaster", "KungFuMaster"),
     "catch": catch,
+    "craftax": comparison(craftax.STUDY),
     "doom": lambda curves: doom.draw(curves, RESULTS / "doom"),
     "grid-random": grid("grid-random", grid_random),
     "grid-touch": grid("grid-touch", grid_touch),

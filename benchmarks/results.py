@@ -20,7 +20,7 @@ from rgvf.analysis import (
     normalised,
     show_estimate,
 )
-from rgvf.studies import Curves, doom, hyperparameters, minatar, minatar_reward
+from rgvf.studies import Curves, craftax, doom, hyperparameters, minatar, minatar_reward
 from rgvf.studies.comparison import game_table
 from rgvf.studies.relative_scores import RelativeScores
 
@@ -162,6 +162,7 @@ TABLES = {
     "atari-pilot": pilot_table,
     "atari-tasks": tasks_table,
     "catch": catch_table,
+    "craftax": lambda curves: RelativeScores(curves, craftax.STUDY.comparison).table(),
     "doom": lambda curves: game_table(curves, doom.GAMES, doom.STUDY.agents),
     **dict.fromkeys(("grid-random", "grid-random-20-seeds", "grid-touch"), grid_table),
     **dict.fromkeys(("grid-rate-decay", "grid-rate-decay-20-seeds"), grid_table),
