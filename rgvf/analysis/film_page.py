@@ -190,7 +190,7 @@ class _Page:
             bar.set_height(max(float(probability), 0.02))
             bar.set_color(_TAKEN if i == taken else _PALE)
         gives = [f"reward {film.reward[t]:+g}"] * bool(film.reward[t])
-        words = [f"step {t}", f"return {self._score[t]:g}", f"action {film.actions[taken]}", *gives]
+        words = [f"step {t}", f"return {self._score[t]:g}", *gives, f"action {film.actions[taken]}"]
         self._step.set(text="   ".join(words), fontsize=11)
         _fit(self._step, CURVES_FROM * SIZE[0])
         self._canvas.restore_region(self._background)

@@ -87,13 +87,13 @@ def _evaluate(options: _Options) -> None:
                     "returns": scores.tolist(),
                 }
             )
-            _keep(options.run, config.env, results)
             mean, error = estimate(scores)
             stuck = f"{sticky:.2f}" if can_stick else ""
             middle = show(float(np.median(scores)), 2)
             after = f"{agent.frames:,} frames{', greedy actions' * options.greedy}"
             row = _row(str(seed), stuck, str(len(scores)), show(mean, 2), show(error, 2), middle, after)
             print(row, flush=True)
+            _keep(options.run, config.env, results)
     if can_stick:
         learned = 0.0 if suite == "atari" else usual
         print(

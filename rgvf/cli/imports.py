@@ -33,9 +33,8 @@ def import_modules(arguments: list[str]) -> tuple[tuple[str, ...], list[str]]:
         if not module or module.startswith("-"):
             raise CommandError(f"{OPTION} needs the name of a Python module.")
         if module.endswith(".py"):
-            raise CommandError(
-                f"{OPTION} takes the name of a module: leave out .py, as in {OPTION} {Path(module).stem}"
-            )
+            name = ".".join(part for part in Path(module).with_suffix("").parts if part not in ("/", ".."))
+            raise CommandError(f"{OPTION} takes the name of a module, not a file: {OPTION} {name}")
         try:
             import_module(module)
         except KeyboardInterrupt:

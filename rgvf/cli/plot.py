@@ -12,6 +12,8 @@ from rgvf.cli.errors import CommandError, command_errors
 from rgvf.cli.parsing import parse
 
 SUFFIXES = (".png", ".svg", ".pdf")
+OTHER_SUFFIXES = (".jpg", ".jpeg", ".gif", ".webp", ".tif", ".tiff", ".bmp", ".eps", ".ps", ".svgz", ".html")
+"""Of figures that cannot be written. Other endings, as in minatar.Breakout, are part of a name."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,6 @@ def _plot(options: _Options) -> None:
 def _files(out: Path) -> list[Path]:
     if out.suffix.lower() in SUFFIXES:
         return [out]
-    if out.suffix[1:2].isalpha():  # in curves-0.5 it is no suffix
-        raise ValueError(f"a figure is a .png, an .svg or a .pdf file; the suffix {out.suffix!r} is none of these")
+    if out.suffix.lower() in OTHER_SUFFIXES:
+        raise ValueError(f"a figure is a .png, an .svg or a .pdf file, not {out.suffix}")
     return [out.with_name(out.name + suffix) for suffix in (".png", ".svg")]

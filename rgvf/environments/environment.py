@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
@@ -66,7 +66,7 @@ def check_environment(environment: Any) -> None:
         if not hasattr(environment, name):
             hint = "; a Gymnasium environment is named gym/ID" if hasattr(environment, "action_space") else ""
             raise ValueError(f"an environment needs `{name}`, and {type(environment).__name__} has none{hint}")
-    if not _has_each(environment.actions, str) or isinstance(environment.actions, str):
+    if isinstance(environment.actions, str) or not _has_each(environment.actions, str) or not len(environment.actions):
         raise ValueError(f'`actions` must be names, such as ("left", "right"), not {environment.actions!r}')
     if not _has_each(environment.observation_shape, int | np.integer):
         expected = "a tuple of whole numbers, such as (10, 10, 4)"
@@ -99,8 +99,10 @@ def check_environment(environment: Any) -> None:
 
 
 def _has_each(values: Any, kind: Any) -> bool:
-    """Whether it is a sequence of values of a kind."""
-    return isinstance(values, Iterable) and all(isinstance(each, kind) for each in values)
+    """Whether it holds values of a kind, and can be read more than once."""
+    if not isinstance(values, Iterable) or isinstance(values, Iterator):
+        return False
+    return all(isinstance(each, kind) for each in values)
 
 
 def _kinds(state: State) -> dict[str, str]:

@@ -79,10 +79,7 @@ class GymGame(SeededGame):
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            where = _place(error)
-            if not where and "values to unpack" in str(error) and method.__name__ in FORMS:  # a wrapper's error
-                where = f"; {FORMS[method.__name__]}"
-            raise GameError(f"{self.name} failed: {one_line(error)}{where}") from error
+            raise GameError(f"{self.name} failed: {one_line(error)}{_place(error) or _form(error)}") from error
 
     def _convert(self, observation: Any) -> NDArray[np.generic]:
         flat = observation if self._flatten is None else self._flatten(observation)
@@ -108,6 +105,13 @@ def _place(error: BaseException) -> str:
     installed = "site-packages", "dist-packages", sysconfig.get_path("stdlib"), "<", __file__
     own = [each for each in frames if not any(word in each.filename for word in installed)]
     return f" ({Path(own[-1].filename).name}:{own[-1].lineno}, in {own[-1].name})" if own else ""
+
+
+def _form(error: BaseException) -> str:
+    """What `reset` or `step` must give, where one of Gymnasium's wrappers could not unpack what it got."""
+    *_, last = traceback.extract_tb(error.__traceback__)
+    is_wrapper = Path(last.filename).is_relative_to(Path(gymnasium.__file__).parent)
+    return f"; {FORMS[last.name]}" if isinstance(error, ValueError) and is_wrapper and last.name in FORMS else ""
 
 
 def _make(name: str, render: bool) -> gymnasium.Env[Any, Any]:

@@ -155,7 +155,7 @@ def mask(table: EdgeTable | QuestionGraph, actions: Array) -> Array:
     """
     xp = _namespace(actions)
     taken = xp.asarray(actions)[..., None]
-    if not np.issubdtype(taken.dtype, np.integer):
+    if taken.size and not np.issubdtype(taken.dtype, np.integer):
         raise ValueError(f"an action is an index into `network.actions`, a whole number, not {actions!r}")
     if xp is np and isinstance(table, QuestionGraph) and table.actions:
         wrong = taken[(taken < 0) | (taken >= len(table.actions))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rgvf.agents.build import agent_has_memory
-from rgvf.environments import Environment, find_environment, find_spec
+from rgvf.environments import Environment, environment_spec, find_environment
 from rgvf.runs.config import RunConfig
 from rgvf.runs.folder import Networks
 from rgvf.runs.provenance import device
@@ -31,10 +31,11 @@ def description(config: RunConfig, networks: Networks) -> str:
 
 def memory_note(config: RunConfig, environment: Environment | None = None) -> str:
     """Why a run's agents cannot learn to remember what the environment asks for, if so."""
-    needed = getattr(find_environment(config.env, environment), "memory_steps", 0)
-    if not needed:
+    found = find_environment(config.env, environment)
+    needed = getattr(found, "memory_steps", 0)
+    if found is None or not needed:
         return ""
-    if not agent_has_memory(config.agent, find_spec(config.env, environment)):
+    if not agent_has_memory(config.agent, environment_spec(found)):
         return "what is seen here is needed later, and this agent has no memory: --representation gru gives it one"
     if config.steps < needed:
         return f"here an agent must remember for {needed:,} steps, and segments are {config.steps:,} steps: set --steps"

@@ -115,8 +115,10 @@ class Pool:
         running = [each for each in self._running if each.popen.poll() is None]
         now = time.monotonic()
         for each in running:
-            hangs = now > self._measured_by and each.name not in self.rates
-            each.is_late |= hangs or (now > self._ready_by and not each.is_ready)
+            if now > self._ready_by and not each.is_ready and not each.is_late:
+                self.not_ready.append(each.name)
+                each.is_late = True
+            each.is_late |= now > self._measured_by and each.name not in self.rates
         waited_for = [each for each in running if not each.is_late]
         if all(each.name in self.rates for each in waited_for):
             for each in running:
@@ -149,8 +151,7 @@ class Pool:
         if process.name in self.rates:
             return
         was_ended = process.is_late and process.popen.returncode == -signal.SIGKILL
-        if was_ended and not process.is_ready:
-            self.not_ready.append(process.name)
+        if was_ended and process.name in self.not_ready:
             return
         why = f"it made no progress in {self._time_to_measure:.0f} s" if was_ended else process.why_ended()
         self._listener.warn(f"{some_of(process.variants)} could not be measured: {why}")

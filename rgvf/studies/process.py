@@ -36,7 +36,7 @@ class BatchProcess:
     is_ready: bool = False
     """It has compiled what it runs, and trains until it is measured."""
     is_late: bool = False
-    """It was not ready, or ready and not measured, in time."""
+    """It was not ready, or not measured, in time."""
 
     @classmethod
     def launch(cls, name: str, job: Job, cores: tuple[int, ...], log: Path, said: Said) -> BatchProcess:

@@ -85,9 +85,8 @@ class GivenQuestions(QuestionSettings):
         if not self.network:
             raise ValueError("the task `questions` needs a question network (--questions.network FILE.json)")
         if not self.network.lstrip().startswith("{"):
-            given = repr(self.network[:80])
-            of_a_file = f"of a file: GivenQuestions.of(QuestionNetwork.load({given}))"
-            raise ValueError(f"GivenQuestions takes the text of a question network, not {given}; {of_a_file}")
+            of_a_file = 'of a file: GivenQuestions.of(QuestionNetwork.load("FILE.json"))'
+            raise ValueError(f"GivenQuestions takes a question network as JSON, not {self.network[:80]!r}; {of_a_file}")
         network = QuestionNetwork.from_json(self.network)
         conditions = [None if action is None else network.actions[action] for action in network.conditions]
         for action in conditions:

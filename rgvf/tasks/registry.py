@@ -38,6 +38,8 @@ TASKS: dict[str, type[Any]] = {
     )
 }
 """The settings of each task (`TaskSettings`), by its name."""
+RENAMED = {"rgvf-action-values": RandomAndActionValues.name}
+"""Names that tasks had before."""
 
 
 def register(settings: type[T]) -> type[T]:
@@ -58,6 +60,8 @@ def register(settings: type[T]) -> type[T]:
 
 def find_task(name: str) -> type[Any]:
     """The settings of the task of this name. ValueError with the nearest name where there is none."""
+    if name in RENAMED:
+        raise ValueError(f"the task {name!r} is called {RENAMED[name]!r} now; runs with the old name cannot be loaded")
     if name not in TASKS:
         hint = "A task of yours is known once the module that registers it is imported."
         raise ValueError(f"{unknown('task', name, TASKS, cutoff=0.4)} {hint}")

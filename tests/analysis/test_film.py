@@ -126,6 +126,8 @@ def test_the_line_about_a_step_ends_before_the_curves(film):
     *_, page = (page.copy() for page in pages(film._replace(actions=actions, reward=-1e4 * film.reward)))
     assert (page[35:60, 450:] == plain[35:60, 450:]).all()
     assert (page[35:60, 390:450] != 255).any()
+    *_, other = (page.copy() for page in pages(film._replace(actions=actions, reward=-2e4 * film.reward)))
+    assert (page[35:60, :450] != other[35:60, :450]).any()  # the reward is not what is cut
 
 
 def test_only_what_moves_is_drawn_again(film):

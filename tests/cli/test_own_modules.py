@@ -158,7 +158,7 @@ def test_arguments_of_the_environment_and_wrappers(capsys, tmp_path):
         (["--env", f"gym/{ODD}:Odd/Quits-v0"], "cannot be made: SystemExit: 5"),
         (["--env", f"gym/{ODD}:Odd/Broken-v0"], "cannot be made: ZeroDivisionError: no level was found"),
         (["--import"], "--import needs the name of a Python module."),
-        (["--import", "ends.py"], "--import takes the name of a module: leave out .py, as in --import ends"),
+        (["--import", "my/ends.py"], "--import takes the name of a module, not a file: --import my.ends"),
         (["--import", "ends"], "the module ends cannot be imported: SystemExit: at once"),
     ],
 )

@@ -225,9 +225,10 @@ SCRIPTED = r"""
 import json, sys, time
 (variant,) = json.loads(sys.stdin.readline())["variants"]
 sys.stdout.buffer.write(b"\xff\xfe is no text\n")
-if variant != "Asterix.a2c":
-    print(json.dumps({"ready": True}), flush=True)
-    sys.stdin.readline()
+if variant == "Asterix.a2c":
+    time.sleep(3.5)
+print(json.dumps({"ready": True}), flush=True)
+sys.stdin.readline()
 if variant == "Breakout.a2c":
     print(json.dumps({"rate": 7.0}), flush=True)
 time.sleep(60)
@@ -236,7 +237,7 @@ time.sleep(60)
 
 @pytest.mark.medium
 def test_what_was_not_ready_is_told_from_what_hangs(tmp_path, monkeypatch):
-    """One is measured, one never gets ready, one is ready and hangs. All print bytes that are no text before that."""
+    """One is measured, one gets ready too late, one is ready and hangs. All print bytes that are no text."""
     monkeypatch.setattr(process, "start_command", lambda cores: SCRIPTED)
     recorder, folder = Recorder(), StudyFolder(tmp_path, STUDY.name, {})
     measuring = pool.Pool(STUDY, SMALL, folder, recorder, 3, measure=0.1, ready_by=time.monotonic() + 3)

@@ -140,7 +140,7 @@ def test_the_task_needs_a_network():
     with pytest.raises(ValueError, match="`questions` needs a question network"):
         questions(GivenQuestions())
     with pytest.raises(
-        ValueError, match=r"not 'mine.json'; .*GivenQuestions.of\(QuestionNetwork.load\('mine.json'\)\)$"
+        ValueError, match=r"not 'mine.json'; of a file: GivenQuestions.of\(QuestionNetwork.load\(\"FILE.json\"\)\)$"
     ):
         questions(GivenQuestions("mine.json"))
     with pytest.raises(ValueError, match="not valid JSON"):

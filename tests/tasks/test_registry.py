@@ -69,6 +69,11 @@ def test_an_unknown_name_is_refused_with_the_nearest_one():
         find_task("pixelcontrol")
 
 
+def test_an_old_name_is_refused_with_the_new_one():
+    with pytest.raises(ValueError, match="'rgvf-action-values' is called 'random-and-action-values' now; runs with"):
+        find_task("rgvf-action-values")
+
+
 def test_a_registered_task_is_known_by_its_name(registry):
     assert register(ValueSettings) is ValueSettings
     assert registry["second-value"] is find_task("second-value") is ValueSettings
