@@ -21,7 +21,7 @@ class FiniteMDP:
     """f(s, a, s') by name: [states, actions, states], or anything that broadcasts to it."""
     terminal: np.ndarray | None = None
     """[states], true where arriving ends the episode; None if nothing does."""
-    actions: Sequence[str] | None = None
+    actions: Sequence[str] = ()
     """Their names, in order. Without names, actions are those of the network, by their numbers."""
 
     def __post_init__(self) -> None:
@@ -40,7 +40,7 @@ class FiniteMDP:
                 raise ValueError(
                     f"feature {name!r} has shape {np.shape(values)}; it must broadcast to {self.transition.shape}"
                 ) from None
-        object.__setattr__(self, "actions", () if self.actions is None else names_of("action", self.actions))
+        object.__setattr__(self, "actions", names_of("action", self.actions))
         if self.actions and len(self.actions) != self.transition.shape[1]:
             raise ValueError(
                 f"transition has {self.transition.shape[1]} actions, and there are {len(self.actions)} names"
