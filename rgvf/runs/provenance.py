@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import platform
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import jax
@@ -31,8 +32,12 @@ def device() -> str:
     return kind if len(devices) == 1 else f"{len(devices)} × {kind}"
 
 
+@cache
 def commit() -> str | None:
-    """The commit of the checkout that rgvf runs from, with -dirty where files were changed; None elsewhere."""
+    """The commit of the checkout that rgvf runs from, with -dirty where files were changed; None elsewhere.
+
+    As it was when this was first called: a process that runs for hours does not see what is changed meanwhile.
+    """
     source = Path(__file__).parents[2]
     if not (source / ".git").exists():
         return None
