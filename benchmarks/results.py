@@ -25,6 +25,7 @@ from rgvf.studies.comparison import game_table
 from rgvf.studies.relative_scores import RelativeScores
 
 RESULTS = Path(__file__).parents[1] / "docs/results"
+TWO_TASKS = "rgvf+action-values-stop-gradient"
 
 
 def kept(name):
@@ -62,9 +63,13 @@ def reward_table(curves):
     yield from found.table()
     before = curves_of("minatar")
     unit = [max(each[f"{game}.a2c"].final.mean() for each in (curves, before)) for game in found.compared]
-    two = found.final("rgvf+action-values-stop-gradient", found.compared) / np.c_[unit]
+    two = found.final(TWO_TASKS, found.compared) / np.c_[unit]
     yield "two tasks / the better A2C of both studies", f"{interquartile_mean(two):.2f}"
-    returns = {agent: found.final(agent, found.compared) for agent in ("rgvf+action-values-stop-gradient", "a2c")}
+    ratios = found.final(TWO_TASKS, found.compared) / np.c_[found.final("a2c", found.compared).mean(1)]
+    middle = np.argsort(ratios, axis=None)[ratios.size // 4 : -(ratios.size // 4)] // ratios.shape[1]
+    counts = ", ".join(f"{(middle == i).sum()} of {game}" for i, game in enumerate(found.compared))
+    yield "two tasks / a2c, the middle half of all results", counts
+    returns = {agent: found.final(agent, found.compared) for agent in (TWO_TASKS, "a2c")}
     ratios, *_ = bootstrap(returns, geometric_mean, "a2c").values()
     two, a2c = map(geometric_mean, returns.values())
     low, high = interval(ratios)
@@ -80,6 +85,14 @@ def reward_table(curves):
     header, *rows = minatar_reward.search_table(searched)
     yield "search", "game", *(each.replace("-", " ", 1) for each in header[2:])
     yield from ((*row, best.replace("-", " ", 1)) for *row, best in rows)
+
+
+def craftax_table(curves):
+    """Agents; and how early they have learned what they learn."""
+    yield from RelativeScores(curves, craftax.STUDY.comparison).table()
+    for name, each in curves.items():
+        at = np.searchsorted(each.frames, 100_000)
+        yield f"{name}: return after {each.frames[at]:,} frames", f"{each.values[:, at].mean():.2f}"
 
 
 def robustness_table(curves):
@@ -162,7 +175,7 @@ TABLES = {
     "atari-pilot": pilot_table,
     "atari-tasks": tasks_table,
     "catch": catch_table,
-    "craftax": lambda curves: RelativeScores(curves, craftax.STUDY.comparison).table(),
+    "craftax": craftax_table,
     "doom": lambda curves: game_table(curves, doom.GAMES, doom.STUDY.agents),
     **dict.fromkeys(("grid-random", "grid-random-20-seeds", "grid-touch"), grid_table),
     **dict.fromkeys(("grid-rate-decay", "grid-rate-decay-20-seeds"), grid_table),

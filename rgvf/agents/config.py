@@ -12,6 +12,7 @@ from rgvf.messages import unknown
 from rgvf.networks import REPRESENTATIONS
 from rgvf.settings import check_types, from_data, not_negative, positive, require, to_data
 from rgvf.tasks import TASKS, ActorCriticSettings, QuestionSettings, TaskSettings, find_task
+from rgvf.tasks.registry import RENAMED
 
 MAIN = ActorCriticSettings.name
 """The main task, and the name of the agent that has no other."""
@@ -165,6 +166,8 @@ def _resolve(tasks: str | TaskSettings | Sequence[str | TaskSettings]) -> tuple[
             resolved.append(each)
         elif each.endswith(STOPPED) and each.removesuffix(STOPPED) in TASKS:
             raise ValueError(f"{each} is {each.removesuffix(STOPPED)} with --stop-gradient, or stop_gradient=True")
+        elif each in RENAMED:
+            raise ValueError(f"the agent {each} is called {RENAMED[each]} now")
         elif each not in TASKS:
             raise ValueError(unknown("agent", each, [MAIN, *TASKS], cutoff=0.4))
         else:

@@ -29,7 +29,7 @@ from rgvf.studies.comparison import (
 )
 from rgvf.studies.study import sentences
 
-PARTS = ("rivals", "ablations")
+PARTS = ("agents", "ablations")
 
 
 @dataclass(frozen=True)
@@ -135,16 +135,18 @@ class RelativeScores(GameScores):
         """Learning curves in a panel for each game, the ablations apart; and the aggregates with their intervals."""
         title, beside = self.comparison.title, {self.baseline, *self.comparison.beside}
         parts = {name: self._part(name) for name in PARTS}
-        parts = {name: agents for name, agents in parts.items() if set(agents) - beside} or {"agents": self.agents}
+        parts = {name: agents for name, agents in parts.items() if set(agents) - beside} or {PARTS[0]: self.agents}
         figures: list[Path] = []
         for name, agents in parts.items():
             file = folder / ("ablations.png" if name == "ablations" else "curves.png")
-            heading = f"{title}, {name}: return of the last 100 games"
+            what = f"{title}, {name}" if len(parts) > 1 else title
+            heading = f"{what}: return of the last 100 games"
             figures += learning_panels([file], game_panels(self.curves, self.all_games, agents), "return", heading)
         if self.aggregates:
             panels = {name: {agent: self.aggregates[agent] for agent in agents} for name, agents in parts.items()}
             many = self.n_seeds > 1
-            over = f"games and {self.n_seeds} seeds, 95 % bootstrap interval" if many else "games, one seed"
+            games = "games and " if len(self.compared) > 1 else ""
+            over = f"{games}{self.n_seeds} seeds, 95 % bootstrap interval" if many else f"{games}one seed"
             heading = f"{title}: interquartile mean over {over}"
             label = (
                 f"final return / {self.baseline.upper()}'s mean in the game\nfilled: end-to-end; open: stop-gradient"

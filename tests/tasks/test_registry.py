@@ -72,6 +72,8 @@ def test_an_unknown_name_is_refused_with_the_nearest_one():
 def test_an_old_name_is_refused_with_the_new_one():
     with pytest.raises(ValueError, match="'rgvf-action-values' is called 'random-and-action-values' now; runs with"):
         find_task("rgvf-action-values")
+    with pytest.raises(ValueError, match="the agent rgvf-action-values is called random-and-action-values now"):
+        AgentConfig("rgvf-action-values")
 
 
 def test_a_registered_task_is_known_by_its_name(registry):
