@@ -6,7 +6,9 @@ One process alone steps games with random actions, without any workers: one game
 engines share a core's cache). Then as many such processes as there are cores do so at once, which is what the machine
 can do with 32 games: cores may share caches and units of a processor. Each process stays with its engines on one core:
 they wait for each other, and are half as fast on two. Workers are as many processes as there are cores, with the same
-32 games. The machine should be idle otherwise; compare the ratios.
+32 games in two groups, each of which waits for its slowest game. What that alone costs is computed from how long the
+steps of the processes at once took: workers without any messages would be so fast. The machine should be idle
+otherwise; compare the ratios.
 """
 
 import argparse
@@ -15,16 +17,19 @@ import os
 import time
 from concurrent.futures import ProcessPoolExecutor
 
+import numpy as np
 from host_speed import raw_speed, training_speed
+from numpy.typing import NDArray
+
+from rgvf.loops import group_count
 
 ACTORS = 32
 
 
-def alone_speed(env: str, seconds: float, core: int, games: int) -> float:
-    """Steps/s of some games in this process, which stays on a core."""
+def alone(env: str, seconds: float, core: int, games: int) -> NDArray[np.float64]:
+    """How long each step takes of some games in this process, which stays on a core: [rounds, games]."""
     os.sched_setaffinity(0, {core})
     import cv2
-    import numpy as np
 
     from rgvf.environments import make_game
 
@@ -34,16 +39,36 @@ def alone_speed(env: str, seconds: float, core: int, games: int) -> float:
         for game in playing:
             game.reset()
         rng, n_actions = np.random.default_rng(0), len(playing[0].spec.actions)
-        steps, began = 0, time.perf_counter()
-        while time.perf_counter() - began < seconds:  # new actions each time: what is seen decides what a step costs
-            for _ in range(10):
-                for game, action in zip(playing, rng.integers(n_actions, size=games).tolist(), strict=True):
-                    game.step(action)
-            steps += 10 * games
-        return steps / (time.perf_counter() - began)
+        clock = [time.perf_counter()]
+        while clock[-1] - clock[0] < seconds:  # new actions each time: what is seen decides what a step costs
+            for game, action in zip(playing, rng.integers(n_actions, size=games).tolist(), strict=True):
+                game.step(action)
+                clock.append(time.perf_counter())
+        return np.diff(clock).reshape(-1, games)
     finally:
         for game in playing:
             game.close()
+
+
+def rate(steps: NDArray[np.float64]) -> float:
+    """Steps/s."""
+    return steps.size / float(steps.sum())
+
+
+def lockstep(processes: list[NDArray[np.float64]]) -> float:
+    """Steps/s of processes whose games are in groups that wait for their slowest game, from how long the steps take.
+
+    A process steps its games of one group after the other; a group steps again when all its games have stepped.
+    """
+    rounds, groups = min(map(len, processes)), group_count(ACTORS)
+    taken = [[part.sum(1) for part in np.array_split(steps[:rounds], groups, axis=1)] for steps in processes]
+    by_round = np.array(taken).transpose(2, 1, 0)  # rounds, groups, processes
+    free, done = np.zeros(len(processes)), np.zeros(groups)
+    for each in by_round:
+        for group in range(groups):
+            free = np.maximum(free, done[group]) + each[group]
+            done[group] = free.max()
+    return rounds * sum(steps.shape[1] for steps in processes) / free.max()
 
 
 def main() -> None:
@@ -65,15 +90,17 @@ def main() -> None:
         print(f"{title:40}{speed:10,.0f}  {compared}".rstrip(), flush=True)
 
     with ProcessPoolExecutor(cores, multiprocessing.get_context("spawn")) as processes:
-        one = processes.submit(alone_speed, env, seconds, places[0], 1).result()
+        one = rate(processes.submit(alone, env, seconds, places[0], 1).result())
         show("one process alone, 1 game", one)
-        alone = processes.submit(alone_speed, env, seconds, places[0], own[0]).result()
-        show(f"one process alone, {own[0]} games", alone, f"{alone / one:.0%} of one game")
-        at_once = sum(processes.map(alone_speed, [env] * cores, [seconds] * cores, places, own))
-    of_cores = f"{at_once / (cores * alone):.0%} of {cores} × one process alone"
-    show(f"{cores} such processes at once, {ACTORS} games", at_once, of_cores)
+        many = rate(processes.submit(alone, env, seconds, places[0], own[0]).result())
+        show(f"one process alone, {own[0]} games", many, f"{many / one:.0%} of one game")
+        steps = list(processes.map(alone, [env] * cores, [seconds] * cores, places, own))
+    at_once, waiting = sum(map(rate, steps)), lockstep(steps)
+    of_cores = f"of {cores} × one process alone"
+    show(f"{cores} such processes at once, {ACTORS} games", at_once, f"{at_once / (cores * many):.0%} {of_cores}")
+    show("the same, if they waited in groups", waiting, f"{waiting / at_once:.0%} of these")
     raw = raw_speed(env, ACTORS, seconds, processes=cores) / 4
-    of_them = f"{raw / at_once:.0%} of these, {raw / (cores * alone):.0%} of {cores} × one process alone"
+    of_them = f"{raw / waiting:.0%} of these, {raw / (cores * many):.0%} {of_cores}"
     show(f"{cores} worker processes, {ACTORS} games", raw, f"{of_them} ({raw / (cores * one):.0%} with 1 game)")
     a2c = None
     for agent in arguments.agents:

@@ -88,11 +88,13 @@ def reward_table(curves):
 
 
 def craftax_table(curves):
-    """Agents; and how early they have learned what they learn."""
+    """Agents; and after a million steps, beside those that were trained for a million steps on a CPU."""
     yield from RelativeScores(curves, craftax.STUDY.comparison).table()
+    on_cpu, million = curves_of("craftax-million"), 1_000_000
     for name, each in curves.items():
-        at = np.searchsorted(each.frames, 100_000)
-        yield f"{name}: return after {each.frames[at]:,} frames", f"{each.values[:, at].mean():.2f}"
+        here = show_estimate(each.values[:, each.frames.index(million)], 2)
+        there = f", on a CPU {show_estimate(on_cpu[name].values[:, -1], 2)}" if name in on_cpu else ""
+        yield f"{name}: last tenth {show_estimate(each.final, 2)}", f"after {million:,} frames {here}{there}"
 
 
 def robustness_table(curves):

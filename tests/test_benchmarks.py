@@ -4,6 +4,7 @@ import importlib
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from jax.profiler import ProfileData
 
@@ -72,7 +73,9 @@ def benchmark(monkeypatch):
     monkeypatch.syspath_prepend(str(Path(__file__).parent.parent / "benchmarks"))
     before = set(sys.modules)
     yield importlib.import_module
-    for name in {"kernels", "kernel_times", "device", "random_play"} & (set(sys.modules) - before):
+    for name in {"kernels", "kernel_times", "device", "doom", "host_speed", "random_play"} & (
+        set(sys.modules) - before
+    ):
         sys.modules.pop(name)
 
 
@@ -114,3 +117,15 @@ def test_random_play_is_worth_what_chance_gives(benchmark, env, chance):
     assert len(returns) == 100
     assert {-1.0, 1.0} <= set(returns) <= {-1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0}
     assert abs(returns.mean() - chance) < 0.4
+
+
+def test_processes_that_wait_for_the_slowest_game_of_a_group(benchmark):
+    """Worked by hand: two processes with a game in each of two groups, and 7 seconds of work for each.
+
+    In the first round the groups are done after 4 and 5. Then the first process, which was free at 2, begins at 4 and is
+    done after 8 and 9; the second one is done after 6 and 7.
+    """
+    doom = benchmark("doom")
+    processes = [np.array([[1.0, 1.0], [4.0, 1.0]]), np.array([[4.0, 1.0], [1.0, 1.0]])]
+    assert doom.lockstep(processes) == pytest.approx(8 / 9)
+    assert doom.lockstep([np.ones((5, 2))] * 3) == pytest.approx(3 * doom.rate(np.ones((5, 2))))  # nobody waits

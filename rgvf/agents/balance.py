@@ -1,7 +1,8 @@
 """A balance between auxiliary tasks that is learned: each weighs as much as it can be answered.
 
-A task whose questions cannot be answered from what the agent sees still moves the representation by steps of full size,
-because RMSProp divides its gradient by its own size. Here each step of the representation is multiplied by a weight,
+A task whose questions cannot be answered from what the agent sees still moves the representation, by steps that follow
+the size of its errors only in part: RMSProp divides each gradient by its own size, as far as that is above √ε. Here
+each step of the representation is multiplied by a weight,
 
     e_k ← e_k + r · (relative error of task k in this batch, at most 1, − e_k)
     w_k = (1 − e_k) / max_j (1 − e_j), at least `FLOOR`

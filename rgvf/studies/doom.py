@@ -1,4 +1,4 @@
-"""Random questions in ViZDoom's 3-D scenarios: A2C, random questions in both modes, and with questions about reward."""
+"""The agents of `dmlab-12` in ViZDoom's 3-D scenarios, and one with questions about reward beside random ones."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import ClassVar
 from rgvf.agents import STOPPED
 from rgvf.analysis import learning_panels
 from rgvf.environments import DOOM_SCENARIOS
-from rgvf.studies import Claim, Conclusion, Curves, StudyFolder
+from rgvf.studies import Claim, Conclusion, Curves, StudyFolder, dmlab_12
 from rgvf.studies.comparison import clearly_above, game_panels, game_table
+from rgvf.studies.dmlab_12 import BASELINE, RIVALS
 from rgvf.studies.normalised_scores import INTERVALS_CAVEAT
 from rgvf.studies.runs import LEGEND
 from rgvf.studies.trials import TrialsConfig, TrialsStudy
 
 GAMES = ("my_way_home", "health_gathering")
-BASELINE = "a2c"
 OURS = f"rgvf{STOPPED}"
 COMBINATION = f"rgvf+action-values{STOPPED}"
 
@@ -33,18 +33,15 @@ class DoomConfig(TrialsConfig):
 
 
 class DoomStudy(TrialsStudy):
-    """Four agents in two scenarios; others can be chosen."""
+    """Eight agents in two scenarios; others can be chosen."""
 
     name = "doom"
     config_type = DoomConfig
     suite = "doom"
     games = GAMES
     more_games = tuple(each for each in DOOM_SCENARIOS if each not in GAMES)
-    agents = (BASELINE, OURS, "rgvf", COMBINATION)
-    more_agents = (
-        "rgvf+action-values",
-        *(f"{task}{mode}" for task in ("action-values", "mhvp", "pixel-control") for mode in (STOPPED, "")),
-    )
+    agents = (*dmlab_12.STUDY.agents, COMBINATION)
+    more_agents = ("rgvf+action-values", f"action-values{STOPPED}", "action-values")
 
     def judge(self, config: TrialsConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
         """Returns by scenario, the claims, and learning curves."""
@@ -70,6 +67,9 @@ def check(found: Mapping[str, Curves], games: Sequence[str]) -> list[Claim]:
         ("end to end, random questions outperform A2C.", "rgvf", BASELINE),
         ("with questions about reward, stop-gradient random questions outperform A2C.", COMBINATION, BASELINE),
         ("questions about reward help stop-gradient random questions.", COMBINATION, OURS),
+    ]
+    pairs += [
+        (f"stop-gradient random questions outperform {RIVALS[task]}.", OURS, f"{task}{STOPPED}") for task in RIVALS
     ]
     return [
         clearly_above(found, game, f"{game}: {claim}", (better,), worse)

@@ -41,7 +41,7 @@ STUDIES = {
         "rgvf.studies.dmlab_12",
         "12 levels of DeepMind Lab, seven agents: the paper's comparison (Figure 7c)",
     ),
-    "doom": ("rgvf.studies.doom", "two scenarios of ViZDoom or others, four agents: beyond the paper"),
+    "doom": ("rgvf.studies.doom", "two scenarios of ViZDoom or others, eight agents: beyond the paper"),
 }
 """The module of each study, and a line about it. Add your own here."""
 

@@ -7,7 +7,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
 import pytest
 
@@ -15,7 +14,10 @@ import rgvf
 from rgvf.environments import DOOM_SCENARIOS, make_game
 from rgvf.environments.game import GameError
 from rgvf.environments.workers import WorkerError, Workers, available_cores
+from rgvf.runs import RunFolder
 from tests.environments.test_workers import alive, pids_of, play, play_alone, wait_until_gone
+from tests.helpers import stop_after
+from tests.runs.small_runs import assert_same
 
 vizdoom = pytest.importorskip("vizdoom")
 HOME = "doom/my_way_home"
@@ -220,10 +222,12 @@ def test_a_run_that_was_stopped_ends_like_one_that_was_not(tmp_path):
     small: dict[str, Any] = dict(
         actors=2, steps=5, hidden=8, kernels=(2, 2, 2), dense=(8,), memory=8, processes=2, checkpoint_every=400
     )
-    whole = rgvf.train(rgvf.preset(HEALTH, task, frames=1600, **small), tmp_path / "whole", progress=False)
-    rgvf.train(rgvf.preset(HEALTH, task, frames=800, **small), tmp_path / "half", progress=False)
-    resumed = rgvf.resume(tmp_path / "half", rgvf.preset(HEALTH, task, frames=1600, **small), progress=False)
-    for a, b in zip(jax.tree.leaves(whole.agent.modules), jax.tree.leaves(resumed.agent.modules), strict=True):
-        np.testing.assert_array_equal(a, b)
+    config = rgvf.preset(HEALTH, task, frames=1600, **small)
+    rgvf.train(config, tmp_path / "whole", progress=False)
+    rgvf.train(config, tmp_path / "stopped", progress=False, should_stop=stop_after(17))
+    frames = RunFolder(tmp_path / "stopped").checkpoints()[0].name
+    assert 0 < int("".join(filter(str.isdigit, frames))) < 1600
+    resumed = rgvf.resume(tmp_path / "stopped", progress=False)
+    assert_same(tmp_path / "whole", tmp_path / "stopped")
     recording = rgvf.evaluation.record(resumed, steps=5, save=True)
     assert np.isfinite(rgvf.evaluation.play_out(resumed, recording.saved[:2], "rgvf", [0], samples=1)).all()

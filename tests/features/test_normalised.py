@@ -1,5 +1,7 @@
 """Features brought to one root mean square."""
 
+import dataclasses
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -9,7 +11,7 @@ import pytest
 from rgvf.agents import AgentConfig
 from rgvf.features import Constant, Features, Normalised, RandomLinear, Reward, can_be_padded
 from rgvf.questions import QuestionNetwork
-from rgvf.tasks import GivenQuestions, MultiHorizonValues
+from rgvf.tasks import ActionValues, GivenQuestions, MultiHorizonValues, RandomAndActionValues
 from rgvf.trajectory import Transition
 from tests.helpers import SMALL_IMAGE, learner_of, trajectory
 
@@ -96,12 +98,18 @@ NEXT_REWARD = QuestionNetwork(["reward"], {"r": None, "l": "left"}, [("r", "rewa
 
 
 @pytest.mark.parametrize(
-    "settings", [MultiHorizonValues(feature_rms=8.0), GivenQuestions(NEXT_REWARD.to_json(), feature_rms=8.0)]
+    "settings",
+    [
+        MultiHorizonValues(feature_rms=8.0),
+        GivenQuestions(NEXT_REWARD.to_json(), feature_rms=8.0),
+        ActionValues(depth=2),
+        RandomAndActionValues(depth=2, repeat=2),
+    ],
 )
 def test_the_size_of_a_feature_does_not_matter(settings):
     """A thousand times the reward teaches the same but for rounding, which RMSProp's first steps enlarge."""
     one, thousand = learned(settings, 1.0), learned(settings, 1000.0)
     np.testing.assert_allclose(one, thousand, rtol=2e-3, atol=1e-4)
     np.testing.assert_array_equal(one, learned(settings, 1024.0))  # a power of two does not even round
-    plain = type(settings)(settings.network) if isinstance(settings, GivenQuestions) else MultiHorizonValues()
+    plain = dataclasses.replace(settings, feature_rms=None)
     assert np.abs(learned(plain, 1.0) - learned(plain, 1000.0)).max() > 0.1

@@ -46,7 +46,7 @@ def lab_score(level, value):
     return random + value * (human - random)
 
 
-@pytest.mark.parametrize(("study", "count", "frames"), [(LAB, 12 * 7 * 5, 200_000_000), (DOOM, 2 * 4 * 5, 10_000_000)])
+@pytest.mark.parametrize(("study", "count", "frames"), [(LAB, 12 * 7 * 5, 200_000_000), (DOOM, 2 * 8 * 5, 10_000_000)])
 def test_the_plan_of_a_full_study(study, count, frames, tmp_path, capsys):
     assert find_study(study.name) is study
     plan = make_plan(study, study.full, tmp_path / "new", seconds=0)
@@ -142,11 +142,12 @@ def test_every_scenario_can_be_chosen():
 
 def test_claims_about_doom_follow_the_returns(tmp_path):
     levels = {"a2c": 0.5, STOPPED: 0.3, "rgvf": 0.8, "rgvf+action-values-stop-gradient": 0.7}
+    levels |= {"mhvp-stop-gradient": 0.1, "mhvp": 0.5, "pixel-control-stop-gradient": 0.6, "pixel-control": 0.4}
     curves = trials(levels, ("my_way_home", "health_gathering", "basic"), lambda game, value: value)
     conclusion = conclude(DOOM, curves, tmp_path)
-    assert [claim.holds for claim in conclusion.claims] == [False, True, True, True] * 3
+    assert [claim.holds for claim in conclusion.claims] == [False, True, True, True, True, False] * 3
     assert conclusion.table[0] == ("agent", "my_way_home", "health_gathering", "basic")
-    assert [row[0] for row in conclusion.table[1:]] == list(DOOM.agents)
+    assert {row[0] for row in conclusion.table[1:]} == set(DOOM.agents) == levels.keys()
     for seeds in (1, 2, 3):
         few = {name: each for name, each in curves.items() if int(name.rpartition(".")[2]) < seeds}
         assert {claim.holds for claim in conclude(DOOM, few, tmp_path / str(seeds)).claims} == {None}
