@@ -122,8 +122,8 @@ def test_random_play_is_worth_what_chance_gives(benchmark, env, chance):
 def test_processes_that_wait_for_the_slowest_game_of_a_group(benchmark):
     """Worked by hand: two processes with a game in each of two groups, and 7 seconds of work for each.
 
-    In the first round the groups are done after 4 and 5. Then the first process, which was free at 2, begins at 4 and is
-    done after 8 and 9; the second one is done after 6 and 7.
+    In the first round the groups are done after 4 and 5. Then the first process, which was free at 2, begins at 4 and
+    is done after 8 and 9; the second one is done after 6 and 7.
     """
     doom = benchmark("doom")
     processes = [np.array([[1.0, 1.0], [4.0, 1.0]]), np.array([[4.0, 1.0], [1.0, 1.0]])]

@@ -18,6 +18,7 @@ from typing import NoReturn, TypeVar
 from rgvf.environments.registry import WorkerNeeds
 from rgvf.environments.workers.launch import available_cores, close_all, launch
 from rgvf.environments.workers.process import FAILED, FILES
+from rgvf.environments.workers.step_requests import StepRequests
 from rgvf.errors import UserError
 from rgvf.signals import seconds_since_stop
 
@@ -31,29 +32,34 @@ class WorkerError(UserError):
 
 
 class Connections:
-    """Worker processes, each with a connection of its own, and one pipe for the replies of all to steps.
+    """Worker processes, each with a connection of its own; requests for steps, which reach all at once; and one pipe
+    that says which groups have stepped.
 
     Args:
         n: how many processes.
+        workers: how many of them have games of each group.
         memory: descriptor of the shared memory.
         needs: of their games.
         patience: seconds to wait for a worker on a core of its own.
     """
 
-    def __init__(self, n: int, memory: int, needs: WorkerNeeds, patience: float) -> None:
+    def __init__(self, n: int, workers: Sequence[int], memory: int, needs: WorkerNeeds, patience: float) -> None:
         crowd = math.ceil(n / len(available_cores()))  # so many take turns on a core
         self._needs, self._patience, self._reset_seconds = needs, patience * crowd, needs.reset_seconds * crowd
         self.processes: list[tuple[Connection, subprocess.Popen[bytes]]] = []
         self._worker_of: dict[int, int] = {}  # by descriptor
         self._poll = select.poll()
+        self._requests = StepRequests(workers)
         files = tempfile.mkdtemp(prefix=FILES)
         read_end, stepped = os.pipe()
         self._poll.register(read_end, select.POLLIN)
         self._stepped = Connection(read_end, writable=False)
-        self._close = weakref.finalize(self, close_all, self.processes, self._stepped, os.getpid(), files)
+        closing = (self.processes, self._stepped, self._requests, os.getpid(), files)
+        self._close = weakref.finalize(self, close_all, *closing)
         try:
             for worker in range(n):
-                self.processes.append(launch(memory, stepped, files, needs.is_loud, self._patience))
+                requests = self._requests.read_ends
+                self.processes.append(launch(memory, stepped, requests, files, needs.is_loud, self._patience))
                 descriptor = self.processes[worker][0].fileno()
                 self._worker_of[descriptor] = worker
                 self._poll.register(descriptor, select.POLLIN)
@@ -77,8 +83,13 @@ class Connections:
             self.close()
             raise
 
+    def request_step(self, group: int) -> None:
+        """Request a step of all games of a group. `stepped` has reported the last one."""
+        self.must_be_open()
+        self._requests.send(group)
+
     def send(self, message: bytes, workers: Iterable[int]) -> None:
-        """Send some workers a message that has no reply, or one through the pipe."""
+        """Send some workers a message that has no reply."""
         self.must_be_open()
         try:
             for worker in workers:
@@ -88,7 +99,7 @@ class Connections:
             raise
 
     def stepped(self) -> bytes:
-        """Wait for replies to steps: the number of a group from each worker that has replied since the last time."""
+        """Wait for groups: the numbers of those that have stepped since the last time."""
         groups = b""
         for descriptor, _ in self._wait(lambda: self._poll.poll(1000)):
             if descriptor in self._worker_of:

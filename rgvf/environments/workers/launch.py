@@ -13,11 +13,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from multiprocessing.connection import Connection
 
 from rgvf.environments.registry import worker_needs
+from rgvf.environments.workers.step_requests import StepRequests
 
-_COMMAND = "import sys; sys.path[:] = sys.argv[4:]; from rgvf.environments.workers.process import main; main()"
+_COMMAND = "import sys; sys.path[:] = sys.argv[5:]; from rgvf.environments.workers.process import main; main()"
 _CLOSE_SECONDS = 2.0  # a worker that has not ended by then is killed
 
 
@@ -33,13 +35,14 @@ def check_processes(name: str, games: int, processes: int | None) -> None:
 
 
 def launch(
-    memory: int, stepped: int, files: str, is_loud: bool, patience: float
+    memory: int, stepped: int, requests: Sequence[int], files: str, is_loud: bool, patience: float
 ) -> tuple[Connection, subprocess.Popen[bytes]]:
     """A new interpreter, in its own process group so that Ctrl-C does not reach it.
 
     Args:
         memory: descriptor of the shared memory.
-        stepped: descriptor of the pipe for replies to steps.
+        stepped: descriptor of the pipe that says which groups have stepped.
+        requests: descriptors for requests for steps, three for each group.
         files: folder for the temporary files of all workers and of their engines; each has a folder in it.
         is_loud: nobody reads what it prints.
         patience: seconds after which a message that it does not read is given up, with a BlockingIOError.
@@ -47,11 +50,12 @@ def launch(
     ours, theirs = socket.socketpair()
     ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", math.ceil(patience), 0))
     with theirs:
+        numbers = [str(theirs.fileno()), str(memory), str(stepped), ",".join(map(str, requests))]
         process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _COMMAND, str(theirs.fileno()), str(memory), str(stepped), *sys.path],
+            [sys.executable, "-P", "-c", _COMMAND, *numbers, *sys.path],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL if is_loud else None,
-            pass_fds=(theirs.fileno(), memory, stepped),
+            pass_fds=(theirs.fileno(), memory, stepped, *requests),
             process_group=0,
             env={
                 "OPENBLAS_NUM_THREADS": "1",
@@ -64,7 +68,11 @@ def launch(
 
 
 def close_all(
-    processes: list[tuple[Connection, subprocess.Popen[bytes]]], stepped: Connection, owner: int, files: str
+    processes: list[tuple[Connection, subprocess.Popen[bytes]]],
+    stepped: Connection,
+    requests: StepRequests,
+    owner: int,
+    files: str,
 ) -> None:
     """End the processes; those that do not end by themselves are killed. Then remove their temporary files."""
     if os.getpid() != owner:  # in a fork of the learner
@@ -72,6 +80,7 @@ def close_all(
     for connection, _ in processes:
         connection.close()
     stepped.close()
+    requests.close()
     deadline = time.monotonic() + _CLOSE_SECONDS
     for _, process in processes:
         with contextlib.suppress(subprocess.TimeoutExpired):

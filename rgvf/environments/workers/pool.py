@@ -1,9 +1,9 @@
 """Many games at once, in worker processes.
 
 Emulators hold the interpreter's lock, so threads do not help. Workers are new interpreters that import neither JAX nor
-the program that launched them. Time steps lie in shared memory without a name. A message of two bytes asks a worker to
-step the games of a group. All workers reply to it through one pipe, where a learner that was busy finds all replies at
-once. A worker ends when its connection ends, so none outlives its learner.
+the program that launched them. Time steps lie in shared memory without a name. A request for a step of a group reaches
+all its workers at once, and the last of them replies. A worker ends when its connection ends, so none outlives its
+learner.
 """
 
 from __future__ import annotations
@@ -28,12 +28,11 @@ from rgvf.environments.workers.process import (
     RESET,
     RESTORE,
     SAVE,
-    STEP,
     pack_blobs,
     unpack_blobs,
 )
 
-_MAX_GROUPS = 256
+_MAX_GROUPS = 64
 
 
 class Workers:
@@ -83,14 +82,14 @@ class Workers:
         self._games_by_group = [
             [[i for i in mine if part.start <= i < part.stop] for part in self.groups] for mine in games
         ]
-        self._workers_of = [[w for w, mine in enumerate(self._games_by_group) if mine[g]] for g in range(groups)]
-        self._pending = [0] * groups  # workers of each group that have not replied yet
+        workers = [sum(bool(mine[group]) for mine in self._games_by_group) for group in range(groups)]
+        self._stepping = [False] * groups
         self._reset_is_due = False
         memory = anonymous_file(layout(self.spec, self.n)[1])
         try:
             self._steps, self._actions = map_arrays(memory, self.spec, self.n)
             self._parts = tuple(self._steps.part(games) for games in self.groups)
-            self._connections = Connections(self.processes, memory, needs, patience)
+            self._connections = Connections(self.processes, workers, memory, needs, patience)
         finally:
             os.close(memory)
         request = {"spec": asdict(self.spec), "n": self.n, "name": name, "options": options, "imports": list(imports)}
@@ -133,16 +132,16 @@ class Workers:
             raise RuntimeError(f"group {group} is stepping already: receive before sending again")
         self._actions[self.groups[group]] = actions
         self._busy[group] = True
-        self._pending[group] = len(self._workers_of[group])
-        self._connections.send(STEP + bytes([group]), self._workers_of[group])
+        self._stepping[group] = True
+        self._connections.request_step(group)
 
     def receive(self, group: int = 0) -> TimeSteps:
         """Wait for a group. The arrays are views that are valid until the group's next `send`: copy what you keep."""
         self._check(group)
         if not self._busy[group]:
             raise RuntimeError(f"group {group} is not stepping: send before receiving")
-        while self._pending[group]:
-            self._receive_steps()
+        while self._stepping[group]:
+            self._wait()
         self._busy[group] = False
         return self._parts[group]
 
@@ -153,14 +152,14 @@ class Workers:
             raise RuntimeError("no group is stepping: send before waiting")
         while True:
             for group, busy in enumerate(self._busy):
-                if busy and not self._pending[group]:
+                if busy and not self._stepping[group]:
                     return group
-            self._receive_steps()
+            self._wait()
 
-    def _receive_steps(self) -> None:
-        """Wait for replies to steps and count them."""
+    def _wait(self) -> None:
+        """Until a group has stepped, or several have."""
         for group in self._connections.stepped():
-            self._pending[group] -= 1
+            self._stepping[group] = False
 
     def prepare(self) -> None:
         """The learner will be busy for a while: let the games do work ahead of time."""

@@ -1,7 +1,7 @@
 """What a worker process does: it owns some games and steps them on request.
 
-It inherits three descriptors: a connection, the shared memory, and a pipe for replies to steps. It must not import JAX.
-It ends when its connection ends, however the other side ended.
+It inherits a connection, the shared memory, pipes for requests for steps, and one that says which groups have stepped.
+It must not import JAX. It ends when its connection ends, however the other side ended.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -24,14 +25,14 @@ from typing import Any, NamedTuple
 from rgvf.environments.game import Game, GameError, TimeStep
 from rgvf.environments.registry import make_game
 from rgvf.environments.workers.memory import map_arrays
+from rgvf.environments.workers.step_requests import Inbox
 from rgvf.messages import one_line
 from rgvf.spec import EnvironmentSpec
 
 FILES = "rgvf-workers-"
 """What the name of the folder begins with in which workers have their temporary files."""
-# The first byte of a message. STEP carries the number of a group in the second. The reply to it is this number, in a
-# pipe that all workers share. PREPARE has no reply.
-BUILD, STEP, RESET, SAVE, RESTORE, PREPARE, DONE, FAILED = b"i", b"s", b"r", b"v", b"t", b"p", b"d", b"f"
+# The first byte of a message. PREPARE has no reply.
+BUILD, RESET, SAVE, RESTORE, PREPARE, DONE, FAILED = b"i", b"r", b"v", b"t", b"p", b"d", b"f"
 
 
 def pack_blobs(blobs: list[bytes]) -> bytes:
@@ -60,9 +61,8 @@ class _EarlyReset(NamedTuple):
 class _Worker:
     """The games of one process."""
 
-    def __init__(self, memory: int, stepped: int) -> None:
+    def __init__(self, memory: int) -> None:
         self.memory = memory
-        self.stepped = stepped
         self.games: dict[int, Game] = {}
         self.groups: list[list[int]] = []
         self.early: dict[int, _EarlyReset] = {}
@@ -73,11 +73,13 @@ class _Worker:
         """Do what a message requests. After a failure the games cannot be trusted, and the worker does nothing more."""
         return self._guarded(lambda: self._handle(message[:1], message[1:]))
 
-    def reset_early(self, message: bytes) -> bytes | None:
-        """After the reply to a step: reset games whose episode has ended, since reset steps ignore their actions."""
-        if message[:1] != STEP:
-            return None
-        return self._guarded(lambda: self._reset_ended(self.groups[message[1]]))
+    def step(self, group: int) -> bytes | None:
+        """Step the games of a group. There is no reply but that of a failure."""
+        return self._guarded(lambda: self._step(self.groups[group]))
+
+    def reset_early(self, group: int) -> bytes | None:
+        """When the learner knows of a step: reset games whose episode has ended, since reset steps ignore actions."""
+        return self._guarded(lambda: self._reset_ended(self.groups[group]))
 
     def _guarded(self, act: Callable[[], bytes | None]) -> bytes | None:
         try:
@@ -89,10 +91,6 @@ class _Worker:
             return FAILED + f"{one_line(error)}{where}".encode(errors="backslashreplace")
 
     def _handle(self, command: bytes, data: bytes) -> bytes | None:
-        if command == STEP:
-            self._step(self.groups[data[0]])
-            os.write(self.stepped, data)
-            return None
         if command == PREPARE:
             for index, game in self.games.items():
                 self.playing = index
@@ -160,16 +158,27 @@ def _use_one_core(core: int | None) -> None:
     cv2.setNumThreads(1)
 
 
-def serve(connection: Connection, memory: int, stepped: int) -> None:
-    """Handle messages until the connection ends."""
-    worker = _Worker(memory, stepped)
+def serve(connection: Connection, memory: int, stepped: int, requests: Sequence[int]) -> None:
+    """Handle messages and requests until the connection ends."""
+    worker, inbox = _Worker(memory), Inbox(connection, requests)
+
+    def do(work: Callable[[], bytes | None]) -> None:
+        reply = None if worker.failed else work()
+        if reply is not None:
+            connection.send_bytes(reply)
+
     try:
         while True:
-            message = connection.recv_bytes()
-            for work in (worker.reply, worker.reset_early):
-                reply = None if worker.failed else work(message)
-                if reply is not None:
-                    connection.send_bytes(reply)
+            messages, groups = inbox.receive()
+            for message in messages:
+                do(partial(worker.reply, message))
+                if message[:1] == BUILD:
+                    inbox.listen(group for group, games in enumerate(worker.groups) if games)
+            for group in groups:
+                do(partial(worker.step, group))
+                if not worker.failed and inbox.is_last(group):
+                    os.write(stepped, bytes([group]))
+                do(partial(worker.reset_early, group))
     except (EOFError, OSError):
         worker.close()
 
@@ -199,9 +208,15 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     connection, memory, stepped = map(int, sys.argv[1:4])
-    for descriptor in (connection, memory, stepped):  # an engine would keep it open when this process is killed
+    requests = [int(each) for each in sys.argv[4].split(",")]
+    for descriptor in (
+        connection,
+        memory,
+        stepped,
+        *requests,
+    ):  # an engine would keep it open when this process is killed
         os.set_inheritable(descriptor, False)
     try:
-        serve(Connection(connection), memory, stepped)
+        serve(Connection(connection), memory, stepped, requests)
     finally:
         _remove_files()
