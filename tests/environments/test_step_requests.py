@@ -1,20 +1,26 @@
 """Requests for steps, with workers in threads: each hears every request once, and the last one to be done knows it."""
 
 import random
+import socket
 import threading
 import time
-from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 
 import pytest
 
 from rgvf.environments.workers.step_requests import Inbox, StepRequests
 
 
+def connected():
+    """Two connections, as the learner and a worker have them."""
+    return [Connection(each.detach()) for each in socket.socketpair()]
+
+
 @pytest.fixture
 def sides():
     """The learner's side of two groups, of which the second is only the last worker's; and three workers' sides."""
     requests = StepRequests([3, 1])
-    pipes = [Pipe() for _ in range(3)]
+    pipes = [connected() for _ in range(3)]
     inboxes = [Inbox(theirs, requests.read_ends) for _, theirs in pipes]
     for worker, inbox in enumerate(inboxes):
         inbox.listen([0, 1] if worker == 2 else [0])
@@ -63,7 +69,7 @@ def test_a_learner_that_has_ended_is_no_request(sides):
 def test_many_requests_with_workers_that_are_late_at_random():
     n, rounds = 5, 300
     requests = StepRequests([n, n])
-    pipes = [Pipe() for _ in range(n)]
+    pipes = [connected() for _ in range(n)]
     heard = [[0, 0] for _ in range(n)]
     done = [threading.Event(), threading.Event()]
 
