@@ -18,6 +18,7 @@ from types import FrameType
 from typing import Any
 
 ACKNOWLEDGED = "Stopping after what is being computed; press Ctrl-C again to stop at once."
+KEPT = "the last checkpoint is kept."
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SHOW_CURSOR = b"\x1b[?25h"  # a progress bar has hidden it
 
@@ -34,11 +35,15 @@ class GracefulStop:
 
     Args:
         say: called with a sentence, from another thread, when the first signal comes.
+        kept: says what is left, and how to continue, when the second signal ends the process; from any thread.
     """
 
-    def __init__(self, say: Callable[[str], None] = lambda sentence: None) -> None:
+    def __init__(
+        self, say: Callable[[str], None] = lambda sentence: None, kept: Callable[[], str] = lambda: KEPT
+    ) -> None:
         self.requested: signal.Signals | None = None
-        self._say = say
+        self._say, self._kept = say, kept
+        self._ending = threading.Lock()
         self._before: dict[signal.Signals, Any] = {}
         self._pipe: int | None = None
         self._pipe_before = -1
@@ -65,7 +70,7 @@ class GracefulStop:
     def _handle(self, number: int, frame: FrameType | None) -> None:
         """In the main thread, as soon as the interpreter is there."""
         if self._was_handled:
-            _stop_now(number)
+            self._stop_now(number)
         self._was_handled = True
         self._request(number)
 
@@ -77,7 +82,7 @@ class GracefulStop:
                 if number[0] not in _SIGNALS:
                     continue
                 if was_seen:
-                    _stop_now(number[0])
+                    self._stop_now(number[0])
                 was_seen = True
                 self._request(number[0])
                 self._say(ACKNOWLEDGED)
@@ -92,12 +97,17 @@ class GracefulStop:
             _stop_requested_at = time.monotonic()
             self.requested = signal.Signals(number)
 
+    def _stop_now(self, number: int) -> None:
+        if not self._ending.acquire(blocking=False):
+            return  # the other thread, or this one further down, is ending the process already
+        try:
+            kept = self._kept()
+        except Exception:  # whatever fails then, the process ends
+            kept = KEPT
+        os.write(2, _SHOW_CURSOR * os.isatty(2) + f"\nrgvf: stopped at once; {kept}\n".encode(errors="replace"))
+        os._exit(128 + number)
+
     def check(self) -> None:
         """Raise KeyboardInterrupt if a stop was requested."""
         if self.requested is not None:
             raise KeyboardInterrupt
-
-
-def _stop_now(number: int) -> None:
-    os.write(2, _SHOW_CURSOR * os.isatty(2) + b"\nrgvf: stopped at once; the last checkpoint is kept.\n")
-    os._exit(128 + number)

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 FILES = sorted((ROOT / "rgvf").rglob("*.py"))
 LAYERS = [
     *("errors", "spec", "seeding", "messages", "settings", "trajectory", "arrays", "atomic", "signals", "accelerate"),
-    "version",
+    *("version", "metrics_lines"),
     *("questions", "features", "networks", "tasks", "agents", "environments", "loops", "runs", "evaluation"),
     *("analysis", "studies", "cli", "__main__"),
 ]

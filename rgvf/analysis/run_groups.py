@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from rgvf.analysis.run_files import RunFiles, read_folders
 from rgvf.analysis.statistics import final
 from rgvf.analysis.styles import STOPPED
 from rgvf.errors import UserError
-from rgvf.messages import os_error, unknown
-from rgvf.settings import flat_settings
+from rgvf.messages import unknown
 
 _NO_SETTINGS = ("format", "made_with", "agent", "stop_gradient", "env", "seed", "seeds", "frames", "log_every")
 _NO_SETTINGS += ("checkpoint_every", "keep_checkpoints", "processes", "imports", "wandb")
@@ -85,56 +85,66 @@ class RunGroup:
         ]
 
 
-class NoRunsError(UserError):
-    """A folder holds no runs, or none with metrics."""
-
-
 def read_runs(folders: Sequence[Path], say: Callable[[str], object] = lambda sentence: None) -> list[RunGroup]:
     """The runs in these folders, in groups. A folder may be that of a run, or hold runs, such as a study's.
 
+    No group has a seed twice: of runs of one agent with the same seed, the one with the most frames is in the group of
+    the others, and the rest stand apart.
+
     Args:
-        say: gets a sentence about each folder that is left out, because it holds no runs and others do.
+        say: gets a sentence about each folder that is left out, because it has no run that can be read and others
+            have, and about each run that stands apart.
 
     Raises:
-        UserError: a folder is missing, none has a run with metrics, or a run is given twice.
+        UserError: a folder is missing, or none has a run that can be read.
     """
-    runs: list[Path] = []
-    without: list[NoRunsError] = []
-    for folder in folders:
-        try:
-            runs += _runs_in(folder)
-        except NoRunsError as error:
-            without.append(error)
-    if without and not runs:
-        raise without[0]
-    for error in without:
-        say(f"Left out: {error}.")
-    return _grouped(runs)
+    return _grouped(read_folders(folders, say), say)
 
 
-def _grouped(paths: Sequence[Path]) -> list[RunGroup]:
-    alike: dict[tuple[str, str], list[tuple[Path, dict[str, Any]]]] = {}
-    for path in paths:
-        config = _read_config(path)
-        settings = flat_settings(config)
-        key = str(settings["env"]), settings["agent"] + STOPPED * bool(settings.get("stop_gradient"))
-        compared = {name: value for name, value in settings.items() if name not in _NO_SETTINGS}
-        compared["rules"] = dict(config.get("made_with") or {}).get("rules", 1)
-        alike.setdefault(key, []).append((path, compared))
-    groups: dict[str, RunGroup] = {}
-    for (env, agent), runs in alike.items():
-        telling = _telling_settings([settings for _, settings in runs])
-        for path, settings in runs:
-            compared = {name: settings.get(name) for name in telling}
-            key = json.dumps([env, agent, compared], sort_keys=True)
-            _add(groups.setdefault(key, RunGroup(env, agent, compared)), path)
-    _name(list(groups.values()))
-    return list(groups.values())
+def _grouped(runs: Sequence[RunFiles], say: Callable[[str], object]) -> list[RunGroup]:
+    alike: dict[tuple[str, str], list[RunFiles]] = {}
+    for run in runs:
+        agent = run.settings["agent"] + STOPPED * bool(run.settings.get("stop_gradient"))
+        alike.setdefault((str(run.settings["env"]), agent), []).append(run)
+    groups: list[RunGroup] = []
+    for (env, agent), found in alike.items():
+        telling = _telling_settings([run.settings for run in found])
+        equal: dict[str, list[RunFiles]] = {}
+        for run in found:
+            equal.setdefault(json.dumps([run.settings.get(name) for name in telling]), []).append(run)
+        for same in equal.values():
+            compared = {name: same[0].settings.get(name) for name in telling}
+            groups += [_group(RunGroup(env, agent, compared), together) for together in _without_twins(same, say)]
+    _name(groups)
+    return groups
+
+
+def _group(group: RunGroup, runs: Sequence[RunFiles]) -> RunGroup:
+    for run in runs:
+        group.lines |= run.lines
+        group.folders |= dict.fromkeys(run.lines, run.path)
+    return group
+
+
+def _without_twins(runs: Sequence[RunFiles], say: Callable[[str], object]) -> list[list[RunFiles]]:
+    """The runs in groups that have no seed twice, the longest runs first; within a group in the order given."""
+    groups: list[list[RunFiles]] = []
+    for run in sorted(runs, key=lambda run: -run.frames):
+        twins = [next((each for each in group if each.lines.keys() & run.lines.keys()), None) for group in groups]
+        if None in twins:
+            groups[twins.index(None)].append(run)
+            continue
+        groups.append([run])
+        if twins and twins[0] is not None:
+            seed = min(twins[0].lines.keys() & run.lines.keys())
+            also = f"{run.path} has the same agent and seed {seed} as {twins[0].path}"
+            say(f"{also}, and stands apart: two runs of one seed are not two samples.")
+    return [[run for run in runs if any(run is each for each in group)] for group in groups]
 
 
 def _telling_settings(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     """The settings that can tell runs apart: not those that older runs lack, where all others agree."""
-    names = dict.fromkeys(itertools.chain(*runs))
+    names = [name for name in dict.fromkeys(itertools.chain(*runs)) if name not in _NO_SETTINGS]
     values = {name: [json.dumps(run[name], sort_keys=True) for run in runs if name in run] for name in names}
     return [name for name, found in values.items() if len(found) == len(runs) or len(set(found)) > 1]
 
@@ -152,82 +162,13 @@ def with_metric(groups: Sequence[RunGroup], metric: str) -> tuple[list[RunGroup]
     if not found:
         hint = "; no episode has ended yet" * (metric in ("return", "length"))
         raise ValueError(f"none of these runs has a value of {metric}{hint}")
-    without = [group.label for group in groups if group not in found]
+    several = len({group.env for group in groups}) > 1
+    without = [f"{group.label} in {group.env}" if several else group.label for group in groups if not group.has(metric)]
     return found, [f"Without {metric}, so left out: {', '.join(without)}."] * bool(without)
 
 
 def _all(curves: Sequence[tuple[np.ndarray, np.ndarray]]) -> bool:
     return all(len(frames) for frames, _ in curves)
-
-
-def _runs_in(folder: Path) -> list[Path]:
-    if not folder.exists():
-        raise UserError(f"there is no folder {folder}")
-    if not folder.is_dir():
-        raise UserError(f"{folder} is a file, not the folder of a run")
-    if "env" in _config(folder):
-        if not _has_metrics(folder):
-            raise NoRunsError(f"{folder} has no metrics yet")
-        return [folder]
-    inside = folder / "agents" if (folder / "agents").is_dir() else folder
-    runs = [path for path in sorted(inside.iterdir()) if path.is_dir() and "env" in _config(path)]
-    if not runs:
-        raise NoRunsError(f"{folder} holds no runs: neither it nor a folder in it has the config.json of one")
-    begun = [path for path in runs if _has_metrics(path)]
-    if not begun:
-        raise NoRunsError(f"the runs in {folder} have no metrics yet")
-    return begun
-
-
-def _config(folder: Path) -> Mapping[str, Any]:
-    """What config.json says; nothing where there is none that can be read."""
-    try:
-        data = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return data if isinstance(data, Mapping) else {}
-
-
-def _read_config(folder: Path) -> Mapping[str, Any]:
-    config = _config(folder)
-    agent = config.get("agent")
-    if not isinstance(agent, Mapping) or not isinstance(agent.get("tasks"), list):
-        raise UserError(f"{folder} holds no run that can be read: it was made by another version of rgvf")
-    return config
-
-
-def _has_metrics(folder: Path) -> bool:
-    path = folder / "metrics.jsonl"
-    return path.exists() and path.stat().st_size > 0
-
-
-def _add(group: RunGroup, path: Path) -> None:
-    lines: dict[int, list[dict[str, Any]]] = {}
-    for line in _read_metrics(path):
-        lines.setdefault(int(line["seed"]), []).append(line)
-    for seed, mine in lines.items():
-        if seed in group.lines:
-            both = f"{group.folders[seed]} and {path}"
-            raise UserError(f"{both} are runs of one agent with the same seed {seed}; give only one of them")
-        group.lines[seed], group.folders[seed] = mine, path
-
-
-def _read_metrics(path: Path) -> list[dict[str, Any]]:
-    try:
-        text = (path / "metrics.jsonl").read_text(encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"cannot read the metrics of {path}: {os_error(error)}") from None
-    except UnicodeDecodeError:
-        raise UserError(f"{path / 'metrics.jsonl'} is damaged: it is no text") from None
-    whole = text[: text.rfind("\n") + 1].splitlines()  # the last line may be only half written
-    try:
-        lines = [json.loads(line) for line in whole]
-        lines = [line for line in lines if isinstance(line["seed"], int) and isinstance(line["frames"], int)]
-    except (ValueError, TypeError, LookupError):
-        raise UserError(f"{path / 'metrics.jsonl'} is damaged: a line is no metrics") from None
-    if not lines:
-        raise UserError(f"{path} has no metrics yet")
-    return lines
 
 
 def _name(groups: Sequence[RunGroup]) -> None:
@@ -256,7 +197,12 @@ def _folder_names(groups: Sequence[RunGroup]) -> list[str]:
     folders = [list(dict.fromkeys(group.folders.values())) for group in groups]
     shared = [os.path.commonprefix([path.name for path in each]) for each in folders]  # noqa: RUF071 - letter by letter
     names = [name.rstrip("-_. ") for name in shared]
-    return names if all(names) and len(set(names)) == len(names) else [", ".join(map(str, each)) for each in folders]
+    return names if all(names) and len(set(names)) == len(names) else list(map(_paths, folders))
+
+
+def _paths(folders: Sequence[Path]) -> str:
+    """The first two, and how many more there are: a legend has little room."""
+    return ", ".join([*map(str, folders[:2]), *[f"{len(folders) - 2} more"] * (len(folders) > 2)])
 
 
 def _text(value: Any) -> str:

@@ -16,6 +16,7 @@ from rgvf.atomic import remove_temporary_files, write_atomically
 from rgvf.environments import RULES
 from rgvf.errors import UserError
 from rgvf.messages import os_error
+from rgvf.metrics_lines import mend
 from rgvf.questions import QuestionNetwork
 from rgvf.runs.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
 from rgvf.runs.config import MADE_WITH, MAY_CHANGE, MissingModuleError, RunConfig, differences
@@ -151,16 +152,22 @@ class RunFolder:
         path = self.path / "metrics.jsonl"
         return path.exists() and path.stat().st_size > 0
 
-    def cut_metrics(self, length: int) -> tuple[int, int]:
-        """Remove what was written after a checkpoint; returns length (less if lines are missing) and checksum."""
+    def cut_metrics(self, length: int, checksum: int, frames: int) -> tuple[int, str]:
+        """Remove what was written after the checkpoint that has these; from a damaged file also unreadable lines.
+
+        Returns how long the file is then, and a sentence about what is wrong with it; empty where nothing is.
+        """
         self._close_metrics()
-        with (self.path / "metrics.jsonl").open("a+b") as file:
-            file.seek(0)
-            content = file.read()
-            if len(content) < length:
-                length = content.rfind(b"\n") + 1  # whole lines
-            file.truncate(length)
-        return length, zlib.crc32(content[:length])
+        path = self.path / "metrics.jsonl"
+        content = path.read_bytes() if path.exists() else b""
+        if len(content) >= length and zlib.crc32(content[:length]) == checksum:
+            if len(content) > length:
+                os.truncate(path, length)
+            return length, ""
+        kept, wrong = mend(content, length, frames)
+        if kept != content:
+            write_atomically(path, kept)
+        return len(kept), f"{path} {wrong}"
 
     def metrics_are_intact(self) -> bool:
         """Whether metrics.jsonl holds what had been written when the newest checkpoint was."""

@@ -68,12 +68,10 @@ class Run:
     def open(self) -> None:
         """Get ready to train from here."""
         self.loggers = Loggers(self.folder.path, self.config, self.frames)
-        length, checksum = self.folder.cut_metrics(self.metrics_length)
-        if length < self.metrics_length:
-            self.listener.warn(f"{self.folder.path / 'metrics.jsonl'} has lost lines; continuing without them")
-            self.metrics_length, self.metrics_checksum = length, checksum
-        elif checksum != self.metrics_checksum:
-            self.listener.warn(f"{self.folder.path / 'metrics.jsonl'} was changed; some of its lines may be wrong")
+        # Where something is wrong, the checksum stays that of the right lines: the file is never taken for whole again.
+        self.metrics_length, wrong = self.folder.cut_metrics(self.metrics_length, self.metrics_checksum, self.frames)
+        if wrong:
+            self.listener.warn(wrong)
         if not self.updates:
             self.save()
         self._clock = time.monotonic()

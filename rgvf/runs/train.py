@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -134,7 +134,8 @@ def _opened(
     """Runs ready to train, those begun from their last checkpoints. All are checked before a folder is made."""
     with ExitStack() as opened:
         listener = opened.enter_context(_listener(progress))
-        stop = opened.enter_context(_stop_signal(should_stop, listener))
+        folders: list[tuple[RunFolder, RunConfig]] = []
+        stop = opened.enter_context(_stop_signal(should_stop, listener, lambda: _what_is_kept(folders)))
         checked: list[tuple[Path, RunConfig, Networks, RunFolder | None]] = []  # no folder: it is a new run
         for path, config in runs.items():
             if path in begun:
@@ -146,6 +147,7 @@ def _opened(
         started: list[Run] = []
         for path, config, networks, found in checked:
             folder = found or opened.enter_context(RunFolder.create(path, config, networks))
+            folders.append((folder, config))
             listener.say(f"{title(config)}, folder {path}")
             listener.say(description(config, networks))
             if note := memory_note(config, environment):
@@ -181,6 +183,16 @@ def _how_far(run: Run) -> str:
     return f"{run.frames:,} of {run.config.frames:,} frames are done: {already}"
 
 
+def _what_is_kept(folders: Sequence[tuple[RunFolder, RunConfig]]) -> str:
+    """Where the process ends at once: the newest checkpoint of each run, and how to resume it."""
+    sentences = []
+    for folder, config in folders:
+        frames = [int(path.stem) for path in folder.checkpoints()]
+        kept = f"the last checkpoint, after {frames[0]:,} frames, is kept" if frames else "there is no checkpoint yet"
+        sentences.append(f"{kept}. To resume: {config.command('train --resume', folder.path)}")
+    return "; ".join(sentences) or "nothing was trained yet."
+
+
 def _difference(name: str, saved: Any, requested: Any) -> str:
     if name == "frames":
         return f"{saved:,} frames, not {requested:,}"
@@ -198,10 +210,12 @@ def _listener(progress: bool | RunListener) -> Iterator[RunListener]:
 
 
 @contextmanager
-def _stop_signal(should_stop: ShouldStop | None, listener: RunListener) -> Iterator[ShouldStop]:
+def _stop_signal(
+    should_stop: ShouldStop | None, listener: RunListener, kept: Callable[[], str]
+) -> Iterator[ShouldStop]:
     """By default Ctrl-C and SIGTERM stop a run after the next update."""
     if should_stop is not None:
         yield should_stop
         return
-    with GracefulStop(listener.say) as stop:
+    with GracefulStop(listener.say, kept) as stop:
         yield lambda: stop.requested is not None

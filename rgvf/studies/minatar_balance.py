@@ -17,7 +17,7 @@ from rgvf.analysis import Style, learning_panels, ratio_interval
 from rgvf.environments import MINATAR_GAMES
 from rgvf.runs import RunConfig
 from rgvf.studies import Claim, Conclusion, Curves, StudyFolder, sentences
-from rgvf.studies.comparison import game_panels, game_table
+from rgvf.studies.comparison import ENOUGH_SEEDS, game_panels, game_table
 from rgvf.studies.minatar_reward import SEARCH_GAMES, TUNED
 from rgvf.studies.reward_agents import CAVEAT, COMBINATION, agent_config
 from rgvf.studies.runs import LEGEND, RunsConfig, RunsStudy
@@ -110,8 +110,11 @@ def check(curves: Mapping[str, Curves]) -> list[Claim]:
 def _as_good(curves: Mapping[str, Curves], claim: str, games: Sequence[str], fixed: Sequence[str]) -> Claim:
     """The learned balance against the best of some fixed ones, game by game."""
     which = f"the best of {len(fixed)} fixed balances" if len(fixed) > 1 else fixed[0]
-    how = f"on {', '.join(games)}: the mean return is at least {AS_GOOD:g} times that of {which}"
-    finals = {variant: each.final for variant, each in curves.items() if len(each.values) > 1}
+    how = (
+        f"on {', '.join(games)}: the mean return is at least {AS_GOOD:g} times that of {which}; means decide, not the "
+        f"intervals, with at least {ENOUGH_SEEDS} seeds"
+    )
+    finals = {variant: each.final for variant, each in curves.items() if len(each.values) >= ENOUGH_SEEDS}
     if any(f"{game}.{balance}" not in finals for game in games for balance in (*fixed, LEARNED)):
         return Claim(claim, how, None)
     figures: dict[str, Any] = {}

@@ -126,8 +126,8 @@ class RelativeScores(GameScores):
         name = self.baseline.upper()
         return sentences(
             f"Only {', '.join(self.compared)}." if only else "",
-            f"In no game have all agents been run, and has {name} scored at all." if zero else "",
-            f"Of {len(agents)} agents {len(self.agents)} were run." if 0 < len(self.agents) < len(agents) else "",
+            f"No game has returns of all these agents and a mean return of {name} above 0." if zero else "",
+            f"This has {len(self.agents)} of {len(agents)} agents." if 0 < len(self.agents) < len(agents) else "",
             f"Fewer than {ENOUGH_SEEDS} seeds decide no claim." if 1 < self.n_seeds < ENOUGH_SEEDS else "",
         )
 

@@ -5,6 +5,7 @@ Each is an ordinary run: it can be evaluated and recorded, and is resumed from i
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 from abc import abstractmethod
@@ -23,7 +24,7 @@ from rgvf.settings import require
 from rgvf.studies.config import StudyConfig
 from rgvf.studies.curves import Curves
 from rgvf.studies.folder import StudyFolder
-from rgvf.studies.study import Study, StudyListener
+from rgvf.studies.study import Conclusion, Study, StudyListener, sentences, some_of
 
 LEGEND = "Return over the last tenth of training"
 
@@ -65,8 +66,6 @@ class RunsConfig(StudyConfig):
 class RunsStudy(Study):
     """A study whose variants are runs."""
 
-    unscored: float = 0.0
-    """What counts as the return before a seed's first game has ended."""
     not_planned: str = ""
     """What takes time and is not in a plan's measurement, as a sentence."""
 
@@ -95,7 +94,22 @@ class RunsStudy(Study):
     ) -> dict[str, Curves]:
         """Train the runs of a batch, or resume those begun."""
         runs = {variant: self.run_config(config, variant) for variant in variants}
-        return train_runs(runs, listener, folder.path, self.unscored)
+        return train_runs(runs, listener, folder.path)
+
+    def conclude(self, config: Any, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
+        """Draw and check the variants in which games have ended; the others are named: they have no return, not 0."""
+        unscored = {variant: np.isnan(each.final) for variant, each in curves.items()}
+        scored = {variant: each for variant, each in curves.items() if not unscored[variant].any()}
+        found = super().conclude(config, scored, folder)
+        without = [
+            variant if seeds.all() else f"{variant} (in {seeds.sum()} of {len(seeds)} seeds)"
+            for variant, seeds in unscored.items()
+            if seeds.any()
+        ]
+        if not without:
+            return found
+        left_out = f"Left out, because no game ended in the last tenth of training: {some_of(without)}."
+        return dataclasses.replace(found, caution=sentences(found.caution, left_out))
 
     def what(self, config: Any) -> str:
         """What is run, in numbers."""
@@ -125,9 +139,7 @@ class RunsStudy(Study):
         return stored == (run.env, RULES.get(run.env, 1), run.agent, run.seed)
 
 
-def train_runs(
-    runs: Mapping[str, RunConfig], listener: StudyListener, out: Path, unscored: float = 0.0
-) -> dict[str, Curves]:
+def train_runs(runs: Mapping[str, RunConfig], listener: StudyListener, out: Path) -> dict[str, Curves]:
     """Train runs, by the names of their variants: in one compiled program, or where games run on the host, in turn."""
     paths = {variant: out / "agents" / variant for variant in runs}
     reports = _RunReports(listener)
@@ -136,17 +148,17 @@ def train_runs(
     for batch in [by_path] if in_jax else [{path: run} for path, run in by_path.items()]:
         if not train_together(batch, progress=reports, should_stop=lambda: reports.stopped):
             raise KeyboardInterrupt
-    return {variant: read_curves(paths[variant], run, unscored) for variant, run in runs.items()}
+    return {variant: read_curves(paths[variant], run) for variant, run in runs.items()}
 
 
-def read_curves(path: Path, config: RunConfig, unscored: float = 0.0) -> Curves:
-    """The returns of a run, from its metrics; before a seed's first game has ended they count as `unscored`.
+def read_curves(path: Path, config: RunConfig) -> Curves:
+    """The returns of a run, from its metrics: NaN before a seed's first game has ended.
 
     Raises:
         RunError: lines are missing or changed.
     """
     try:
-        curves = _curves(path, config, unscored) if RunFolder(path).metrics_are_intact() else None
+        curves = _curves(path, config) if RunFolder(path).metrics_are_intact() else None
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         curves = None
     if curves is None:
@@ -155,7 +167,7 @@ def read_curves(path: Path, config: RunConfig, unscored: float = 0.0) -> Curves:
     return curves
 
 
-def _curves(path: Path, config: RunConfig, unscored: float) -> Curves | None:
+def _curves(path: Path, config: RunConfig) -> Curves | None:
     """The returns of a run; None where lines are missing."""
     lines = [json.loads(line) for line in (path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
     by_seed = [[line for line in lines if line["seed"] == seed] for seed in config.all_seeds]
@@ -164,8 +176,8 @@ def _curves(path: Path, config: RunConfig, unscored: float) -> Curves | None:
     gaps = not frames or (distances[:-1] != distances[0]).any() or distances[-1] > distances[0]
     if gaps or any([line["frames"] for line in mine] != frames for mine in by_seed):
         return None
-    returns = [[unscored if line["return"] is None else line["return"] for line in mine] for mine in by_seed]
-    return Curves(frames, np.array(returns).round(3), config.seed)
+    returns = np.array([[line["return"] for line in mine] for mine in by_seed], float)  # None becomes NaN
+    return Curves(frames, returns.round(3), config.seed)
 
 
 class _RunReports:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from rgvf.environments.workers import available_cores
 from rgvf.messages import unknown
 from rgvf.runs import PRESETS, RunConfig, preset
 from rgvf.settings import require
-from rgvf.studies import Conclusion, Curves, StudyConfig, StudyFolder, StudyListener, sentences, some_of
+from rgvf.studies import Curves, StudyConfig, StudyFolder, StudyListener, some_of
 from rgvf.studies.runs import RunsStudy, train_runs
 from rgvf.tasks import TaskSettings
 
@@ -88,7 +87,6 @@ class TrialsStudy(RunsStudy):
     games: Sequence[str]
     agents: Sequence[str]
     """Those of the full study."""
-    unscored = math.nan
     more_agents: Sequence[str] = ()
     """Others that can be chosen."""
     more_games: Sequence[str] = ()
@@ -186,7 +184,7 @@ class TrialsStudy(RunsStudy):
         trials = [Trial.parse(variant) for variant in variants]
         run = dataclasses.replace(self.run_config(config, variants[0]), seeds=len(trials))
         name = run_name(trials)
-        curves = train_runs({name: run}, listener, folder.path, self.unscored)[name]
+        curves = train_runs({name: run}, listener, folder.path)[name]
         return {
             variant: Curves(curves.frames, curves.values[i : i + 1], trial.seed)
             for i, (variant, trial) in enumerate(zip(variants, trials, strict=True))
@@ -223,16 +221,6 @@ class TrialsStudy(RunsStudy):
             trial = Trial.parse(variant)
             together.setdefault(f"{trial.game}.{trial.agent}", []).append(each)
         return {name: _join(each) for name, each in together.items()}
-
-    def conclude(self, config: TrialsConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:
-        """Draw and check the trials in which games have ended; the others are named."""
-        scored = {trial: each for trial, each in curves.items() if not np.isnan(each.final).any()}
-        found = super().conclude(config, scored, folder)
-        without = [trial for trial in curves if trial not in scored]
-        if not without:
-            return found
-        left_out = f"Left out, because no game ended in the last tenth of training: {some_of(without)}."
-        return dataclasses.replace(found, caution=sentences(found.caution, left_out))
 
     def caution(self, config: TrialsConfig, curves: Mapping[str, Curves]) -> str:
         """What of the full study is missing in the results; empty where nothing is."""

@@ -90,7 +90,6 @@ def test_what_is_refused(tmp_path):
     good = make_run(tmp_path / "good", [[1.0]])
     empty = make_run(tmp_path / "empty", [[1.0]], seed=1)
     (empty / "metrics.jsonl").write_text("")
-    twin = make_run(tmp_path / "twin", [[2.0]])
     old = make_run(tmp_path / "old", [[1.0]])
     (old / "config.json").write_text(json.dumps({"env": "atari/Pong", "agent": "rgvf"}))
     damaged = make_run(tmp_path / "damaged", [[1.0]])
@@ -101,9 +100,8 @@ def test_what_is_refused(tmp_path):
         (good / "config.json",): "is a file",
         (tmp_path / "nothing",): "holds no runs",
         (empty,): "has no metrics yet",
-        (good, twin): "with the same seed 0; give only one of them",
         (old,): "another version of rgvf",
-        (damaged,): "is damaged",
+        (damaged,): rf"metrics.jsonl is damaged: line 1 cannot be read; 'rgvf train --resume {damaged}' removes what",
     }.items():
         with pytest.raises(UserError, match=sentence):
             read_runs(folders)
@@ -178,6 +176,9 @@ def test_runs_without_a_metric_are_named(tmp_path):
     assert with_metric(groups, "return") == (groups[:1], ["Without return, so left out: rgvf."])
     with pytest.raises(ValueError, match="none of these runs has a value of return"):
         with_metric(groups[1:], "return")
+    make_run(tmp_path / "c", [[None, None]], env="minatar/Breakout")
+    notes = with_metric(read_runs([tmp_path]), "return")[1]
+    assert notes == ["Without return, so left out: rgvf in gym/CartPole-v1, rgvf in minatar/Breakout."]
 
 
 def test_folders_without_runs_are_left_out_beside_others(tmp_path):
@@ -189,3 +190,59 @@ def test_folders_without_runs_are_left_out_beside_others(tmp_path):
     assert group.label == "a2c"
     assert len(said) == 1
     assert said[0].startswith(f"Left out: {tmp_path / 'study'} holds no runs")
+
+
+def test_a_run_that_is_damaged_is_left_out_beside_others(tmp_path):
+    good, cut, lines, lists = (make_run(tmp_path / name, [[1.0, 2.0]] * 3) for name in ("a", "b", "c", "d"))
+    (cut / "config.json").write_bytes((cut / "config.json").read_bytes()[:50])
+    content = (lines / "metrics.jsonl").read_bytes().splitlines(keepends=True)
+    content[1], content[3:] = (
+        b"garbage\n",
+        [b'{"seed": 0, "frames": "1"}\n', b'{"seed": 0, "frames": 1, "x": "y"}\n', b"\xff\n"],
+    )
+    (lines / "metrics.jsonl").write_bytes(b"".join(content))
+    (lists / "config.json").write_text("[]")
+    for folders in ([tmp_path], [good, cut, lines]):
+        said = []
+        (group,) = read_runs(folders, said.append)
+        assert list(group.folders.values()) == [good] * 3
+        assert len(said) == 2
+        assert said[0].startswith(f"Left out: {cut} holds no run that can be read: config.json: Unterminated string")
+        assert "metrics.jsonl is damaged: lines 2, 4, 5, … (4 in all) cannot be read; 'rgvf train --resume" in said[1]
+    with pytest.raises(UserError, match="b holds no run that can be read: config.json: Unterminated string"):
+        read_runs([cut])
+
+
+def test_a_run_that_is_finished_has_lost_its_metrics_not_none_yet(tmp_path):
+    path = make_run(tmp_path / "run", [[1.0, 2.0]])
+    (path / "metrics.jsonl").unlink()
+    (path / "checkpoints").mkdir()
+    for frames, sentence in (
+        (0, "has no metrics yet"),
+        (100, "has no metrics yet"),
+        (200, "has lost its metrics: it is"),
+    ):
+        (path / "checkpoints" / f"{frames:012d}.safetensors").touch()
+        with pytest.raises(UserError, match=sentence):
+            read_runs([path])
+
+
+def test_two_runs_of_one_seed_are_not_two_samples(tmp_path):
+    """The one with more frames is in the group of the others, wherever it is given; the other one stands apart."""
+    make_run(tmp_path / "again", [[9.0]])
+    make_run(tmp_path / "run-0", [[1.0, 2.0]])
+    make_run(tmp_path / "run-1", [[3.0, 4.0]], seed=1)
+    said = []
+    groups = read_runs([tmp_path, tmp_path / "run-0"], said.append)  # a folder that is given twice is one run
+    assert [(group.label, list(group.lines)) for group in groups] == [("rgvf (run)", [0, 1]), ("rgvf (again)", [0])]
+    np.testing.assert_array_equal(groups[0].curve("return")[1], [[1, 2], [3, 4]])
+    again, first = tmp_path / "again", tmp_path / "run-0"
+    assert said == [f"{again} has the same agent and seed 0 as {first}, and stands apart: "
+                    "two runs of one seed are not two samples."]  # fmt: skip
+
+
+def test_many_folders_do_not_fill_a_legend(tmp_path):
+    folders = [make_run(tmp_path / name, [[1.0, 2.0]], seed=seed) for seed, name in enumerate("abcd")]
+    make_run(tmp_path / "e", [[1.0]])
+    labels = [group.label for group in read_runs([tmp_path])]
+    assert labels == [f"rgvf ({folders[0]}, {folders[1]}, 2 more)", f"rgvf ({tmp_path / 'e'})"]

@@ -78,7 +78,6 @@ def test_compare_prints_a_table(capsys, runs):
         (["empty"], 1, "empty has no metrics yet"),
         (["runs", "--metric", "retrun"], 2, "there is no metric 'retrun'; did you mean return?"),
         (["runs", "--metrc", "length"], 2, "did you mean --metric?"),
-        (["runs", "runs/a"], 1, "with the same seed 0; give only one of them"),
     ],
 )
 def test_wrong_input_ends_in_a_sentence(capsys, runs, command, arguments, status, sentence):
@@ -96,6 +95,23 @@ def test_runs_of_several_environments_have_a_panel_each_but_are_not_compared(cap
     status, printed = run(capsys, "compare", "runs")
     assert status == 2
     assert "different environments (gym/CartPole-v1, minatar/Breakout)" in words(printed.err)
+
+
+def test_two_runs_of_one_seed_are_drawn_and_compared_but_not_as_two_samples(capsys, runs):
+    make_run(runs / "runs/int", [[2.0, 6.0]])
+    status, printed = run(capsys, "plot", "runs", "runs/int")
+    note = "runs/int has the same agent and seed 0 as runs/b, and stands apart: "
+    note += "two runs of one seed are not two samples."
+    assert (status, printed.out) == (0, f"{note}\ncurves.png\ncurves.svg\n")
+    drawing = (runs / "curves.svg").read_text()
+    assert ">rgvf (runs/int) (1)<" in drawing
+    assert ">rgvf (runs/b, runs/c) (2)<" in drawing
+    status, printed = run(capsys, "compare", "runs")
+    assert status == 0
+    rows = [words(line) for line in printed.out.splitlines()]
+    assert rows[0] == note
+    assert any(row.startswith("rgvf (runs/b, runs/c) 2 300 10.0 ± 1.0") for row in rows)
+    assert any(row.startswith("rgvf (runs/int) 1 200 6.0 ± – –") for row in rows)
 
 
 def test_plotting_needs_no_jax(runs):

@@ -1,5 +1,6 @@
 """The commands around training, as a user gives them."""
 
+import contextlib
 import json
 import os
 import signal
@@ -172,6 +173,26 @@ def test_a_signal_leaves_a_checkpoint_and_no_orphans(tmp_path, number):
     assert len(list((path / "checkpoints").glob("0*.safetensors"))) == 2
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
+
+
+@pytest.mark.medium
+def test_ctrl_c_twice_says_what_is_kept_and_how_to_resume(tmp_path):
+    path = tmp_path / "run"
+    command = [sys.executable, "-m", "rgvf", "train", *SMALL, "--frames", "100000000", "--out", str(path)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    while not list((path / "checkpoints").glob("0*")):
+        time.sleep(0.1)
+        assert process.poll() is None
+    process.send_signal(signal.SIGSTOP)  # both signals are there before it can stop after the first
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGTERM)
+    process.send_signal(signal.SIGCONT)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode in (128 + signal.SIGINT, 128 + signal.SIGTERM)
+    kept = "the last checkpoint, after 0 frames, is kept"
+    assert error.endswith(f"rgvf: stopped at once; {kept}. To resume: rgvf train --resume {path}\n")
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)  # workers that have not seen yet that their learner is gone
 
 
 @pytest.mark.medium

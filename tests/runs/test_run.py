@@ -4,6 +4,7 @@ import dataclasses
 import os
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from importlib import import_module
 import numpy as np
 import pytest
 
+from rgvf.analysis import read_runs
+from rgvf.errors import UserError
 from rgvf.loops import HostLoop
 from rgvf.runs import RunError, RunFolder, resume, train
 from rgvf.runs.run import prepare
@@ -82,6 +85,50 @@ def test_lost_lines_of_metrics_are_reported_and_the_run_continues(cartpole, tmp_
     arrays, whole = final_state(folder)[0], final_state(cartpole)[0]
     assert all(np.array_equal(array, whole[name]) for name, array in arrays.items())
     assert len(final_state(folder)[2]) == 1 + 2 * 9  # the first line, and those after the checkpoint
+
+
+@pytest.mark.parametrize("frames", [3000, 6000])
+def test_lines_that_cannot_be_read_are_removed_and_the_run_is_never_taken_for_whole_again(cartpole, tmp_path, frames):
+    """Finished or not: the checksum does not say whether other lines were changed, too."""
+    out, longer = shutil.copytree(cartpole, tmp_path / "run"), dataclasses.replace(CARTPOLE, frames=frames)
+    path, listener = out / "metrics.jsonl", Listener()
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:4], b"garbage\n", lines[5].replace(b'"seed": 1', b'"seed": 10'), *lines[6:]]))
+    with pytest.raises(
+        UserError, match=f"metrics.jsonl is damaged: line 5 cannot be read; 'rgvf train --resume {out}'"
+    ):
+        read_runs([out])
+    assert resume(out, longer, progress=listener).frames == frames
+    what = "was damaged: line 5 could not be read, now removed; others may be wrong or missing"
+    assert listener.warnings == [f"{path} {what}"]
+    assert len(path.read_bytes().splitlines()) == len(lines) * frames // 3000 - 1
+    (group,) = read_runs([out])
+    assert list(group.lines) == [0, 1, 10]
+    assert not RunFolder(out).metrics_are_intact()
+    resume(out, longer, progress=listener)
+    assert len(listener.warnings) == 2  # as long as the lines are there
+
+
+def test_a_finished_run_whose_metrics_are_gone_says_so(cartpole, tmp_path):
+    out, listener = shutil.copytree(cartpole, tmp_path / "run"), Listener()
+    path = out / "metrics.jsonl"
+    path.unlink()
+    resume(out, CARTPOLE, progress=listener)
+    assert listener.warnings == [f"{path} was emptied or removed; the metrics until this checkpoint are lost"]
+    with pytest.raises(UserError, match="has lost its metrics: it is trained for 3,000 frames, but metrics.jsonl is"):
+        read_runs([out])
+
+
+def test_a_changed_line_that_is_longer_takes_no_other_with_it(cartpole, tmp_path):
+    """What a checkpoint knew no longer ends where it did."""
+    out, listener = shutil.copytree(cartpole, tmp_path / "run"), Listener()
+    path = out / "metrics.jsonl"
+    count = len(path.read_bytes().splitlines())
+    path.write_bytes(path.read_bytes().replace(b'"return": ', b'"return":   ', 1))
+    assert resume(out, dataclasses.replace(CARTPOLE, frames=6000), progress=listener).frames == 6000
+    assert listener.warnings == [f"{path} was changed; some of its lines may be wrong"]
+    assert len(read_runs([out])[0].lines[0]) == count  # half of the lines of twice as many frames
+    assert not RunFolder(out).metrics_are_intact()
 
 
 def test_a_full_disk_ends_in_a_sentence_and_loses_nothing(cartpole, tmp_path):

@@ -166,8 +166,8 @@ def test_what_another_process_has_finished_meanwhile_is_concluded_too(tmp_path):
     assert [row[0] for row in conclusion.table] == ["hyperparameter", "depth", "a2c"]
 
 
-def balance_curves(better=1.0, other=1.0):
-    """Ten seeds of each variant: the mean is 100 less the distance from 2 : 1, and 97.1 where it is learned."""
+def balance_curves(better=1.0, other=1.0, seeds=10):
+    """So many seeds of each variant: the mean is 100 less the distance from 2 : 1, and 97.1 where it is learned."""
     found = {}
     for variant in BALANCE.variants:
         game, _, name = variant.partition(".")
@@ -175,7 +175,9 @@ def balance_curves(better=1.0, other=1.0):
             mean = 97.1 * (better if game in ("Breakout", "Freeway") else other)
         else:
             mean = 100.0 - abs(int(name.removeprefix("fixed")) - 1)
-        found[variant] = Curves([100, 200], np.linspace(mean - 1, mean + 1, 10)[:, None] + np.zeros((10, 2)), 4000)
+        found[variant] = Curves(
+            [100, 200], np.linspace(mean - 1, mean + 1, seeds)[:, None] + np.zeros((seeds, 2)), 4000
+        )
     return found
 
 
@@ -194,6 +196,13 @@ def test_a_learned_balance_is_compared_with_the_best_fixed_one_and_elsewhere_wit
     assert not check_balance(balance_curves(other=0.96))[1].holds
     incomplete = {variant: each for variant, each in balance_curves().items() if variant != "Freeway.fixed-3"}
     assert check_balance(incomplete)[0].holds is None
+
+
+def test_few_seeds_decide_no_claim_about_balances():
+    for seeds, decided in ((2, False), (3, False), (4, True)):
+        claims = check_balance(balance_curves(seeds=seeds))
+        assert [claim.holds for claim in claims] == [True if decided else None] * 2
+        assert all("means decide, not the intervals, with at least 4 seeds" in claim.check for claim in claims)
 
 
 def test_balances_are_shown_as_ratios(tmp_path):

@@ -48,7 +48,7 @@ def made_up_training(configs, *, progress, should_stop):
 
 def test_reports_of_runs_are_passed_on(tmp_path, monkeypatch):
     monkeypatch.setattr(runs, "train_together", made_up_training)
-    monkeypatch.setattr(runs, "read_curves", lambda path, config, unscored: Curves([250], np.zeros((2, 1))))
+    monkeypatch.setattr(runs, "read_curves", lambda path, config: Curves([250], np.zeros((2, 1))))
     listener = Recorder()
     assert train_runs({"a": RUN, "b": RUN}, listener, tmp_path).keys() == {"a", "b"}
     assert listener.fractions == [0.5, 1.0]
@@ -65,10 +65,12 @@ def metrics(path, frames, seeds=(0, 1)):
 
 
 def test_curves_are_read_from_metrics(tmp_path):
-    """Before the first game of a seed has ended, its return counts as 0; the last line may come sooner."""
+    """Before the first game of a seed has ended there is no return, not 0; the last line may come sooner."""
     curves = read_curves(metrics(tmp_path, [100, 200, 250]), RUN)
     assert curves.frames == [100, 200, 250]
-    np.testing.assert_array_equal(curves.values, [[0, 200, 250], [0, 201, 251]])
+    np.testing.assert_array_equal(curves.values, [[np.nan, 200, 250], [np.nan, 201, 251]])
+    text = json.dumps(curves.to_data(), allow_nan=False)
+    np.testing.assert_array_equal(Curves.from_data(json.loads(text)).values, curves.values)
 
 
 @pytest.mark.parametrize("frames", [[200, 300, 350], [100, 300, 350], [100, 200, 400], []])
@@ -117,8 +119,19 @@ def test_a_folder_that_is_older_than_a_setting_is_used(tmp_path):
         StudyFolder(tmp_path, "minatar", {"seeds": 2, "new": 2.0}, defaults={"seeds": 10, "new": 1.0})
 
 
-def test_points_before_the_first_game_has_ended_have_no_number_where_0_would_be_a_score(tmp_path):
-    curves = read_curves(metrics(tmp_path, [100, 200, 250]), RUN, unscored=np.nan)
-    np.testing.assert_array_equal(curves.values, [[np.nan, 200, 250], [np.nan, 201, 251]])
-    text = json.dumps(curves.to_data(), allow_nan=False)
-    np.testing.assert_array_equal(Curves.from_data(json.loads(text)).values, curves.values)
+def test_variants_without_a_game_that_ended_are_left_out_and_named(tmp_path):
+    """They have no return; 0 would be a score."""
+    nothing, late = np.full((2, 10), np.nan), np.ones((2, 10))
+    half = late.copy()
+    late[:, :5], half[1] = np.nan, np.nan
+    values = {"a2c": late, "rgvf": nothing, "reward": half}
+    curves = {f"Breakout.{agent}": Curves([10 * i for i in range(1, 11)], each) for agent, each in values.items()}
+    folder = StudyFolder(tmp_path, STUDY.name, {})
+    found = STUDY.conclude(MinAtarConfig(seeds=2, frames=100), curves, folder)
+    assert [row[:2] for row in found.table] == [("agent", "Breakout"), ("a2c", "1.00 ± 0.00")]
+    left_out = "Left out, because no game ended in the last tenth of training: "
+    assert f"{left_out}Breakout.rgvf, Breakout.reward (in 1 of 2 seeds)." in found.caution
+    written = json.loads((tmp_path / "curves.json").read_text(), parse_constant=pytest.fail)["variants"]
+    assert {name: each["values"][0] for name, each in written.items()} == {"Breakout.a2c": [None] * 5 + [1.0] * 5}
+    only = {name: each for name, each in curves.items() if name != "Breakout.a2c"}
+    assert len(STUDY.conclude(MinAtarConfig(seeds=2, frames=100), only, folder).table) == 1
