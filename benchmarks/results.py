@@ -95,6 +95,10 @@ def craftax_table(curves):
         here = show_estimate(each.values[:, each.frames.index(million)], 2)
         there = f", on a CPU {show_estimate(on_cpu[name].values[:, -1], 2)}" if name in on_cpu else ""
         yield f"{name}: last tenth {show_estimate(each.final, 2)}", f"after {million:,} frames {here}{there}"
+    for name, each in (curves | curves_of("craftax-rate")).items():
+        at = (np.array(each.frames) > 2.7e6) & (np.array(each.frames) <= 3e6)
+        seeds = each.values[:, at].mean(1)
+        yield f"{name}: from 2.7 to 3 million frames", f"{show_estimate(seeds, 2)} ({len(seeds)} seeds)"
 
 
 def robustness_table(curves):

@@ -32,12 +32,19 @@ class CraftaxConfig(RunsConfig):
     """Frames to train each agent for."""
     view: Literal["Symbolic", "Pixels"] = "Symbolic"
     """What the agents see: 1,345 numbers, or an image of 63×63."""
+    learning_rate: float | None = None
+    """Of all agents; none: each has the one that suits it on MinAtar."""
     representation: str = "gru"
     """Network of the representation of all agents: gru, or another name of `rgvf train --representation`."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        AgentConfig(BASELINE, representation=self.representation)  # ValueError where there is none of this name
+        AgentConfig(BASELINE, representation=self.representation, **self.rate)  # ValueError where one is wrong
+
+    @property
+    def rate(self) -> dict[str, float]:
+        """The setting of all agents, if there is one."""
+        return {} if self.learning_rate is None else {"learning_rate": self.learning_rate}
 
 
 class CraftaxStudy(RunsStudy):
@@ -53,7 +60,8 @@ class CraftaxStudy(RunsStudy):
         agent = variant.partition(".")[2]
         env = f"craftax/{GAME}-{config.view}"
         task, stopped = agent.removesuffix(STOPPED), agent.endswith(STOPPED)
-        run = preset(env, task, "craftax", stop_gradient=stopped, representation=config.representation)
+        own = {"stop_gradient": stopped, "representation": config.representation, **config.rate}
+        run = preset(env, task, "craftax", **own)
         return config.run_config(env, run.agent, FIRST_SEED)
 
     def judge(self, config: CraftaxConfig, curves: Mapping[str, Curves], folder: StudyFolder) -> Conclusion:

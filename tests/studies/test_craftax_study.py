@@ -48,6 +48,16 @@ def test_the_preset_is_as_in_the_study(agent):
         assert getattr(ours, field) == getattr(studied, field)
 
 
+def test_all_agents_can_have_one_learning_rate(tmp_path):
+    config = CraftaxConfig(learning_rate=1e-3)
+    rates = [STUDY.run_config(config, variant).agent.learning_rate for variant in STUDY.variants]
+    own = [STUDY.run_config(CraftaxConfig(), variant).agent.learning_rate for variant in STUDY.variants]
+    assert (rates, own) == ([1e-3] * 5, [8e-3, 4e-3, 4e-3, 2e-3, 1e-3])
+    assert "learning_rate" in config.caution
+    with pytest.raises(ValueError, match="learning_rate must be positive"):
+        CraftaxConfig(learning_rate=-1.0)
+
+
 @pytest.mark.unchecked_types
 def test_view_and_representation_are_settings():
     config = CraftaxConfig(view="Pixels", representation="conv")
