@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -137,6 +138,24 @@ def test_a_film_says_how_rewards_were_changed():
 
     assert [len(said(*each)) for each in ((1, 0), (0.1, 0), (1, 2))] == [1, 2, 2]
     assert said(0.1, 1)[0].startswith("Rewards are scaled by 0.1 and clipped to ±1 in all values")
+
+
+def test_record_says_that_it_replaces_a_film(capsys, tmp_path, monkeypatch):
+    film = tmp_path / "film.mp4"
+
+    def make_film(agent, out, steps, **how):
+        out.touch()
+        return SimpleNamespace(screens=[None] * steps, reward=np.ones(steps))
+
+    monkeypatch.setattr(rgvf.runs, "load", lambda *arguments, **how: SimpleNamespace(frames=640))
+    monkeypatch.setattr("rgvf.analysis.agent_film.make_film", make_film)
+    for replaced in ("", " (replaced)"):
+        status, printed = run(capsys, "record", str(tmp_path), "--steps", "3", "--seed", "none")
+        assert status == 0
+        assert printed.out == f"{film}{replaced}: 3 steps, return 3, after 640 frames of training\n"
+    status, printed = run(capsys, "record", str(tmp_path), "--seed", "first")
+    assert status == 2
+    assert "--seed must be a whole number or none, not 'first'" in words(printed.err)
 
 
 @pytest.mark.slow
