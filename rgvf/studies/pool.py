@@ -193,7 +193,7 @@ def run_in_processes(
     if not batches:
         return
     began = time.monotonic()
-    title = f"{len(batches)} batches, {min(at_once, len(batches))} at once"
+    title = f"{len(batches)} batch{'es' * (len(batches) != 1)}, {min(at_once, len(batches))} at once"
     listener.begin(title)
     Pool(study, config, folder, listener, at_once, imports).run(batches)
     listener.finish(title, time.monotonic() - began)

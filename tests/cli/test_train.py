@@ -41,9 +41,14 @@ def folder(tmp_path_factory):
         ([*SMALL, "--frames", "0"], 2, "frames must be at least 1, not 0"),
         ([*SMALL, "--actors", "-2"], 2, "actors must be at least 1, not -2"),
         ([*SMALL, "--agent", "dqn"], 2, "there is no agent 'dqn'"),
-        ([*SMALL, "--rgvf.repeat", "100"], 2, "at most 32, or cap_repeat=True (--TASK.cap-repeat)"),
+        (
+            [*SMALL, "--rgvf.repeat", "100"],
+            2,
+            "--rgvf.repeat 100 is too large: layer 1 has only 32 candidate parents to draw without replacement; "
+            "use at most 32, or --rgvf.cap-repeat",
+        ),
         (["--env", "gym/CartPole-v1", "--rgvf.repeat", "1e5"], 2, "1,600,016 predictions (layer 0 + depth · repeat ·"),
-        (["--env", "gym/CartPole-v1", "--agent", "a2c", "--stop-gradient"], 2, "(--stop-gradient) needs an auxiliary"),
+        (["--env", "gym/CartPole-v1", "--agent", "a2c", "--stop-gradient"], 2, "--stop-gradient needs an auxiliary"),
         (["--env", "doom"], 2, "doom is a suite of environments; 'rgvf environments doom' lists their names"),
         (
             [],
