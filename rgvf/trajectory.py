@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Int, Shaped
 
@@ -35,6 +36,13 @@ class Past(NamedTuple):
     memory: Memory = ()
     last_action: Int[Array, "*batch"] | None = None
     last_reward: Float[Array, "*batch"] | None = None
+
+    def __repr__(self) -> str:
+        if self.last_action is None:
+            return "<past, no memory>"
+        games = max(1, np.size(self.last_action))
+        numbers = sum(map(np.size, jax.tree.leaves(self.memory))) // games
+        return f"<past, {games} game{'s' * (games != 1)}, memory of {numbers:,} numbers{' each' * (games != 1)}>"
 
     @classmethod
     def new(cls, memory: Memory, batch: int) -> Past:

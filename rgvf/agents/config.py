@@ -66,8 +66,7 @@ class AgentConfig:
         if len(set(names)) < len(names):
             raise ValueError(f"the agent {self.name} names a task twice")
         if self.stop_gradient and not names:
-            needs = "stop_gradient (--stop-gradient) needs an auxiliary task"
-            raise ValueError(f"{needs}: nothing would train {MAIN}'s representation")
+            raise ValueError(f"stop_gradient needs an auxiliary task: nothing would train {MAIN}'s representation")
         if len(self.c) > 1 and not names:
             raise ValueError(f"c is for auxiliary tasks, and {MAIN} has none")
         if len(self.c) not in (1, len(names)):

@@ -5,6 +5,7 @@ What stays the same is drawn once; for each step only what moves is drawn over i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -33,12 +34,16 @@ CURVES_FROM = 0.475
 MARGIN = 6
 """Pixels that stay free beside a text."""
 SMALLEST_FONT = 7.0
-LONGEST_LINE = 14
-"""Characters of an action's name below the policy."""
+SIDE_BY_SIDE = 48
+"""Characters of the actions' names that fit beside each other below upright bars, if each has as much room."""
+ROW, HIGH_ROW, TITLE, BOTTOM = 13, 20, 25, 8
+"""Pixels of an action's row, where each has one, and of one of few; above the first row, and below the last one."""
+ROWS = (10, 24, 36)
+"""How many actions have rows in one column, in two and in three; of more only the bars are shown."""
 PAST = 0.7
 """The part of them that is before now."""
 
-_GREY, _DARK, _PALE, _TAKEN = "#7F7F7F", "#333333", "#C9D6DF", COLOURS[4]
+_GREY, _DARK, _PALE, _TRACK, _TAKEN = "#7F7F7F", "#333333", "#C9D6DF", "#F3F6F8", COLOURS[4]
 _HUES = (_DARK, *(COLOURS[i] for i in (1, 0, 2, 3, 5, 7)))
 
 
@@ -88,6 +93,11 @@ class _Page:
         self._score = np.concatenate([[0.0], np.cumsum(film.reward)])
         self._moving: list[tuple[Axes | Figure, Artist]] = []
         self._now = Affine2D()
+        self._columns = _columns(film.actions)
+        rows = -(-len(film.actions) // max(1, self._columns))
+        free = SIZE[1] - BOTTOM - TITLE - SCREEN[1] - SCREEN[3]
+        self._row = min(HIGH_ROW, max(ROW, free // rows))
+        self._rows_from = SIZE[1] - BOTTOM - self._row * rows
         figure = Figure(figsize=(SIZE[0] / 100, SIZE[1] / 100), dpi=100, facecolor="white")
         self._canvas = FigureCanvasAgg(figure)
         _fit(figure.text(0.02, 0.955, film.title, fontsize=11, weight="bold", color=_DARK), CURVES_FROM * SIZE[0])
@@ -105,6 +115,8 @@ class _Page:
         """The screen is pasted into the picture, as large as it fits; patches are drawn over it."""
         film = self._film
         left, top, width, height = SCREEN
+        if self._columns:
+            height = min(height, self._rows_from - TITLE - top)
         tall, wide = film.screens[0].shape[:2]
         scale = min(width / wide, height / tall)
         wide, tall = round(wide * scale), round(tall * scale)
@@ -127,17 +139,48 @@ class _Page:
     def _draw_policy(self, figure: Figure) -> None:
         film = self._film
         n = len(film.actions)
-        upright = max(map(len, film.actions)) * n > 48
-        axes = figure.add_axes((0.02, 0.135, 0.385, 0.075) if upright else (0.02, 0.085, 0.385, 0.11))
-        axes.set(ylim=(0, 1), xlim=(-0.6, n - 0.4), yticks=[])
+        is_small = self._columns > 0 or n > ROWS[-1]  # the bars of many actions
+        full = _at_least(film.policy.max()) if is_small else 1.0
+        words = f"policy (a full bar is {full:g}), and the action taken" if is_small else "policy, and the action taken"
+        title = {"fontsize": 8.5, "color": _DARK}
+        if self._columns:
+            figure.text(SCREEN[0] / SIZE[0], 1 - (self._rows_from - 5) / SIZE[1], words, **title)
+            self._draw_rows(figure, full)
+            return
+        axes = figure.add_axes((0.02, 0.085, 0.385, 0.11))
+        axes.set(ylim=(0, full), xlim=(-0.6, n - 0.4), yticks=[])
         axes.spines[["top", "right", "left"]].set_visible(False)
-        axes.set_title("policy, and the action taken", fontsize=8.5, loc="left", color=_DARK, pad=3)
-        axes.set_xticks(range(n), map(_short, film.actions) if upright else film.actions, fontsize=8)
-        if upright:
-            axes.tick_params(axis="x", rotation=90, labelsize=5.5, pad=1)
+        axes.set_title(words, **title, loc="left", pad=3)
+        axes.set_xticks(range(n), [""] * n if is_small else film.actions, fontsize=8)
         axes.tick_params(axis="x", length=0)
         self._bars = list(axes.bar(range(n), film.policy[0], width=0.7))
+        self._grow, self._least = Rectangle.set_height, 0.02 * full
         self._moving += [(axes, bar) for bar in self._bars]
+
+    def _draw_rows(self, figure: Figure, full: float) -> None:
+        """A row for each action, its name on the left: for names that do not fit below upright bars."""
+        n, width = len(self._film.actions), SCREEN[2] / self._columns
+        rows = -(-n // self._columns)
+        places = [(SCREEN[0] + width * (i // rows), self._rows_from + self._row * (i % rows + 0.5)) for i in range(n)]
+        names = [
+            figure.text(left / SIZE[0], 1 - middle / SIZE[1], name, fontsize=8, color=_DARK, va="center_baseline")
+            for name, (left, middle) in zip(self._film.actions, places, strict=True)
+        ]
+        room = min(max(name.get_window_extent().width for name in names) + 2 * MARGIN, 0.62 * width)
+        self._bars, self._grow, self._least = [], Rectangle.set_width, 0.02 * full
+        for column in range(self._columns):
+            first = SCREEN[0] + width * column + room, 1 - (SIZE[1] - BOTTOM) / SIZE[1]
+            size = (width - room - MARGIN) / SIZE[0], self._row * rows / SIZE[1]
+            axes = figure.add_axes((first[0] / SIZE[0], first[1], *size))
+            axes.set(xlim=(0, full), ylim=(rows - 0.5, -0.5))
+            axes.axis("off")
+            mine = range(column * rows, min(n, (column + 1) * rows))
+            axes.barh([i - mine.start for i in mine], [full] * len(mine), height=0.7, color=_TRACK)
+            bars = list(axes.barh([i - mine.start for i in mine], self._film.policy[0][mine], height=0.7))
+            self._bars += bars
+            self._moving += [(axes, bar) for bar in bars]
+        for name, (left, _) in zip(names, places, strict=True):
+            _fit(name, left + room)
 
     def _draw_curves(self, figure: Figure) -> None:
         film = self._film
@@ -187,7 +230,7 @@ class _Page:
         film, taken = self._film, int(self._film.action[t])
         self._now.clear().translate(-t, 0)
         for i, (bar, probability) in enumerate(zip(self._bars, film.policy[t], strict=True)):
-            bar.set_height(max(float(probability), 0.02))
+            self._grow(bar, max(float(probability), self._least))
             bar.set_color(_TAKEN if i == taken else _PALE)
         gives = [f"reward {film.reward[t]:+g}"] * bool(film.reward[t])
         words = [f"step {t}", f"return {self._score[t]:g}", *gives, f"action {film.actions[taken]}"]
@@ -229,7 +272,14 @@ def _limits(curve: Curve) -> tuple[float, float]:
     return float(low - margin), float(high + margin)
 
 
-def _short(action: str) -> str:
-    """A name in lines that fit below the policy."""
-    lines = action.replace("+", "+\n").split("\n")
-    return "\n".join(line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…" for line in lines)
+def _columns(actions: Sequence[str]) -> int:
+    """Columns of rows of actions; 0 where upright bars beside each other have room for the names, or nothing has."""
+    n = len(actions)
+    if max(map(len, actions)) * n <= SIDE_BY_SIDE or n > ROWS[-1]:
+        return 0
+    return next(i for i, most in enumerate(ROWS, 1) if n <= most)
+
+
+def _at_least(probability: float) -> float:
+    """A round number that is not below."""
+    return min(1.0, math.ceil(max(float(probability), 0.05) * 20) / 20)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -81,6 +83,30 @@ def names_in(arguments: Sequence[str]) -> list[str]:
     """The options that are given, as settings are called: learning_rate for --learning-rate=1e-3."""
     words = [each.partition("=")[0] for each in arguments if each.startswith("--")]
     return [word.removeprefix("--").removeprefix("no-").replace("-", "_") for word in words]
+
+
+@contextmanager
+def named_as_options(agent: str) -> Iterator[None]:
+    """Settings that a ValueError names as Python does are named as options: --learning-rate for learning_rate."""
+    try:
+        yield
+    except ValueError as error:
+        message = str(error)
+    else:
+        return
+    flat = {field.name for cls in _FLAT for field in dataclasses.fields(cls)} - _NESTED
+    message = re.sub(
+        r"^(\w+)(?= (must|needs|is for) )",
+        lambda found: f"--{found[1].replace('_', '-')}" if found[1] in flat else found[1],
+        message,
+    )
+    message = re.sub(r"^curl's margin(?= must )", "--curl.margin", message)
+    groups = {_group_of(TASKS[name]) for name in agent.split("+") if name in TASKS}
+    capping = [each.name for each in groups if "cap_repeat" in _defaults(each)]
+    if "cap_repeat=True" in message and len(capping) == 1:
+        message = re.sub(r"^repeat(?= \d)", f"--{capping[0]}.repeat", message)
+        message = message.replace("cap_repeat=True", f"--{capping[0]}.cap-repeat")
+    raise ValueError(message)
 
 
 def _full_name(options: Any) -> str:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import io
 import itertools
 import re
+import types
+import typing
 from contextlib import redirect_stderr, suppress
+from pathlib import Path
 from typing import Any
 
 from rgvf.cli.errors import CommandError
@@ -19,6 +22,7 @@ def parse(options: Any, arguments: list[str], program: str, **settings: Any) -> 
 
     registry = tyro.constructors.ConstructorRegistry()
     registry.primitive_rule(_whole_numbers)
+    registry.primitive_rule(_values_or_none)
     output = io.StringIO()
     try:
         with redirect_stderr(output):
@@ -44,14 +48,45 @@ def _whole_numbers(info: Any) -> Any:
     )
 
 
-def _whole_number(word: str) -> int:
+def _whole_number(word: str, what: str = "a whole number") -> int:
     with suppress(ValueError):
         return int(word)
     with suppress(ValueError):
         number = float(word)
         if number.is_integer():
             return int(number)
-    raise ValueError(f"must be a whole number, not {word!r}")
+    raise ValueError(f"must be {what}, not {word!r}")
+
+
+def _values_or_none(info: Any) -> Any:
+    """A value that may be left out: the word for that is the one of the help, none, or Python's."""
+    from tyro.constructors import PrimitiveConstructorSpec
+
+    kinds = typing.get_args(info.type) if typing.get_origin(info.type) in (typing.Union, types.UnionType) else ()
+    kind = next((each for each in kinds if each in _OR_NONE), None)
+    if kind is None or set(kinds) != {kind, type(None)}:
+        return None
+    metavar, read = _OR_NONE[kind]
+    return PrimitiveConstructorSpec(
+        nargs=1,
+        metavar=f"none|{metavar}",
+        instance_from_str=lambda words: None if words[0].lower() == "none" else read(words[0]),
+        is_instance=lambda value: value is None or isinstance(value, kind),
+        str_from_instance=lambda value: ["none" if value is None else str(value)],
+    )
+
+
+def _number_or_none(word: str) -> float:
+    with suppress(ValueError):
+        return float(word)
+    raise ValueError(f"must be a number or none, not {word!r}")
+
+
+_OR_NONE: dict[type, tuple[str, Any]] = {
+    int: ("INT", lambda word: _whole_number(word, "a whole number or none")),
+    float: ("FLOAT", _number_or_none),
+    Path: ("PATH", Path),
+}
 
 
 def _sentence(box: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from mimetypes import MimeTypes
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,8 +13,7 @@ from rgvf.cli.errors import CommandError, command_errors
 from rgvf.cli.parsing import parse
 
 SUFFIXES = (".png", ".svg", ".pdf")
-OTHER_SUFFIXES = (".jpg", ".jpeg", ".gif", ".webp", ".tif", ".tiff", ".bmp", ".eps", ".ps", ".svgz", ".html")
-"""Of figures that cannot be written. Other endings, as in minatar.Breakout, are part of a name."""
+_KINDS = MimeTypes()  # those that Python knows by itself, the same on every machine
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,6 @@ def _plot(options: _Options) -> None:
 def _files(out: Path) -> list[Path]:
     if out.suffix.lower() in SUFFIXES:
         return [out]
-    if out.suffix.lower() in OTHER_SUFFIXES:
+    if any(_KINDS.guess_type(out.name, strict=False)):  # other endings, as in minatar.Breakout, are part of a name
         raise ValueError(f"a figure is a .png, an .svg or a .pdf file, not {out.suffix}")
     return [out.with_name(out.name + suffix) for suffix in (".png", ".svg")]

@@ -60,6 +60,7 @@ def _record(options: _Options) -> None:
     from rgvf.runs import load
 
     out = options.out or options.run / "film.mp4"
+    replaced = " (replaced)" if out.exists() else ""
     with plain_warnings(), bar(f"making {out.name}") as report:
         agent = load(options.run, options.seed, checkpoint=options.checkpoint)
         game = make_film(
@@ -73,4 +74,5 @@ def _record(options: _Options) -> None:
             seed=options.games_seed,
             report=report,
         )
-    print(f"{out}: {len(game.screens)} steps, return {game.reward.sum():g}, after {agent.frames:,} frames of training")
+    steps = f"{len(game.screens)} steps, return {game.reward.sum():g}"
+    print(f"{out}{replaced}: {steps}, after {agent.frames:,} frames of training")

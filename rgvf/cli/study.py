@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import fnmatch
+import itertools
+import shlex
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -17,6 +21,8 @@ if TYPE_CHECKING:
     from rgvf.studies import Study
 
 Config = TypeVar("Config")
+CHOICES = ("--games", "--game", "--agents", "--agent", "--levels", "--level", "--env", "--envs")
+"""Options by which some studies are cut down, and others that are like them."""
 USAGE = """\
 usage: rgvf study NAME [options]       run a study, draw its figures, check its claims
        rgvf study NAME --plan          what it would take, before anything runs
@@ -118,6 +124,7 @@ def study_options(chosen: Study, arguments: list[str]) -> _Options[Any]:
     """The options of a study."""
     from rgvf.studies import STUDIES
 
+    _check_choice(chosen, arguments)
     return parse(
         _Options[chosen.config_type],
         _repeat_option(arguments),
@@ -126,6 +133,34 @@ def study_options(chosen: Study, arguments: list[str]) -> _Options[Any]:
         description=f"{STUDIES[chosen.name][1]}.\n\n{chosen.summary}",
         config=(tyro.conf.OmitArgPrefixes,),
     )
+
+
+def _check_choice(chosen: Study, arguments: list[str]) -> None:
+    """CommandError for options such as --games, by which some studies are cut down, where this one has none of them."""
+    from rgvf.settings import field_types
+
+    known = {f"--{name.replace('_', '-')}" for name in field_types(chosen.config_type)}
+    given: dict[str, list[str]] = {}
+    words: list[str] = []
+    for argument in arguments:
+        if argument.startswith("--"):
+            option, _, value = argument.partition("=")
+            words = given.setdefault(option, [])
+            argument = value
+        words += [argument] if argument else []
+    foreign = {option: given[option] for option in CHOICES if option in given}
+    if foreign and not known & {"--games", "--agents"}:
+        what = f"{chosen.name} has no {' and no '.join(foreign)}"
+        patterns = [each for each in map(partial(_pattern, chosen), itertools.product(*foreign.values())) if each]
+        how = " ".join(map(shlex.quote, patterns)) or shlex.quote(chosen.variants[0])
+        raise CommandError(f"{what}; --variants chooses its variants, by name or pattern: --variants {how}")
+
+
+def _pattern(chosen: Study, words: tuple[str, ...]) -> str:
+    """A pattern of the variants with all of these words in their names; empty where there are none."""
+    joined = [".".join(each) for each in itertools.permutations(words)]
+    patterns = [form.format(name) for form in ("{}", "{}.*", "*.{}", "*.{}.*") for name in joined]
+    return next((each for each in patterns if fnmatch.filter(chosen.variants, each)), "")
 
 
 def _plan(chosen: Study, options: _Options[Any], modules: tuple[str, ...]) -> None:

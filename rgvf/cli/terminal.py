@@ -149,12 +149,12 @@ def print_hours(plan: StudyPlan, machines: int, not_planned: str) -> None:
             f"{kind.agents:,}",
             f"{kind.batches:,}",
             f"{kind.rate:,.0f}" if kind.rate else "?",
-            f"{kind.hours:,.1f}" if kind.hours >= 1 else f"{kind.hours:.2g}" if kind.rate else "?",
+            show_hours(kind.hours).partition(" (")[0] if kind.rate else "?",
         )
         for kind in plan.kinds
         if kind.rate or not measured
     ]
-    print_table(console, [("agent", "to train", "batches", "frames/s of a batch", "hours, one by one"), *rows])
+    print_table(console, [("agent", "to train", "batches", "frames/s of a batch", "one by one"), *rows])
     at_once = f"{plan.parallel} at once" if plan.parallel > 1 else "one at a time"
     if 0 < measured < len(plan.kinds):
         left_out = some_of([kind.name for kind in plan.kinds if not kind.rate])
@@ -163,16 +163,26 @@ def print_hours(plan: StudyPlan, machines: int, not_planned: str) -> None:
         console.print(f"\n{counts}: {left_out}.", markup=False)
     console.print(f"\nHere ({at_once}, as measured): {show_hours(plan.hours())}")
     console.print(f"On {machines} machines like this: {show_hours(plan.hours(machines))}")
+    console.print(_getting_ready(plan))
     if not_planned:
         console.print(not_planned)
 
 
+def _getting_ready(plan: StudyPlan) -> str:
+    """A sentence about what comes before a batch trains, which counts where there are many short ones."""
+    seconds = [f"{each:,.0f}" for each in sorted(plan.ready_after)]
+    took = (
+        f": it took {' to '.join(dict.fromkeys([seconds[0], seconds[-1]]))} s where it was measured" if seconds else ""
+    )
+    return f"Not counted: the start of each batch, above all compiling{took}."
+
+
 def show_hours(hours: float) -> str:
-    """Hours, or where they are few, minutes, or where they are many, days or years."""
+    """Hours, or where they are few, minutes or seconds, or where they are many, days or years."""
     if math.isnan(hours):
         return "unknown: the measurement failed"
     if hours < 1:
-        return f"{hours * 60:,.1f} minutes" if hours * 60 >= 1 else "less than a minute"
+        return f"{hours * 60:,.1f} minutes" if hours * 60 >= 1 else f"{hours * 3600:.2g} seconds"
     if hours < 48:
         return f"{hours:,.1f} hours"
     days = hours / 24

@@ -42,11 +42,11 @@ def _split_resume(arguments: list[str]) -> tuple[Path | None, list[str]]:
 
 
 def _train(arguments: list[str], imports: tuple[str, ...]) -> None:
-    from rgvf.cli.options import config_of, option_type
+    from rgvf.cli.options import config_of, named_as_options, option_type
     from rgvf.runs import default_folder, train
 
     options = parse(option_type(), arguments, "rgvf train", description=DESCRIPTION, **_preset(arguments))
-    with command_errors():
+    with command_errors(), named_as_options(options.agent):
         config = config_of(options, imports)
         out = options.out or default_folder(config)
         _run(out, config, lambda: train(config, out))
@@ -54,7 +54,7 @@ def _train(arguments: list[str], imports: tuple[str, ...]) -> None:
 
 def _preset(arguments: list[str]) -> dict[str, Any]:
     """The preset's settings as the defaults of the options; of --help they need an environment."""
-    from rgvf.cli.options import names_in, option_type, preset_options
+    from rgvf.cli.options import named_as_options, names_in, option_type, preset_options
 
     without_help = [each for each in arguments if each not in ("-h", "--help")]
     if "env" not in names_in(arguments):
@@ -64,19 +64,20 @@ def _preset(arguments: list[str]) -> dict[str, Any]:
             "which environment? For example: rgvf train --env gym/CartPole-v1 ('rgvf environments' lists the suites)"
         )
     chosen = parse(option_type(), without_help, "rgvf train")
-    with command_errors():
+    with command_errors(), named_as_options(chosen.agent):
         return {"default": preset_options(arguments, chosen)}
 
 
 def _resume(out: Path, arguments: list[str]) -> None:
-    from rgvf.cli.options import changed_config, option_type, options_of
+    from rgvf.cli.options import changed_config, named_as_options, option_type, options_of
     from rgvf.runs import RunFolder, resume
 
     with command_errors():
         _, saved = RunFolder.open(out)
         options = parse(option_type(), arguments, "rgvf train --resume", default=options_of(saved))
-        config = changed_config(saved, options)
-        _run(out, config, lambda: resume(out, config))
+        with named_as_options(options.agent):
+            config = changed_config(saved, options)
+            _run(out, config, lambda: resume(out, config))
 
 
 def _run(out: Path, config: RunConfig, run: Callable[[], object]) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rgvf.environments.environment import Environment, environment_spec, step_or_reset
 from rgvf.environments.game import Game
 from rgvf.environments.one_game import OneGame, WorkerGame
-from rgvf.environments.picture import picture_of
+from rgvf.environments.picture import checked_picture, picture_of
 from rgvf.environments.registry import find_environment, make_game, takes_option, worker_needs
 from rgvf.environments.workers.memory import TimeSteps
 from rgvf.seeding import Purpose, key_for
@@ -104,7 +104,7 @@ class DeviceGame(OneGame):
         draw = getattr(self._environment, "render", None)
         if draw is not None:
             state, _ = self._games.save()
-            return draw(jax.tree.map(lambda leaf: leaf[0], state))
+            return checked_picture(draw(jax.tree.map(lambda leaf: leaf[0], state)))
         return picture_of(self.newest.observation)
 
 

@@ -35,8 +35,8 @@ class Environment(Protocol):
 
     It may have three things more. `costly_reset = True`: a reset takes much longer than a step, so it is computed only
     where it is needed; `reset` and `step` must then give states of the same types. `render(state)`: a picture for
-    films, in bytes (height, width, RGB). `memory_steps`: the steps from what an agent must remember to where it needs
-    it, both counted; a run then says where an agent cannot learn that.
+    films, in bytes (height, width, RGB), of NumPy or JAX. `memory_steps`: the steps from what an agent must
+    remember to where it needs it, both counted; a run then says where an agent cannot learn that.
     """
 
     @property

@@ -1,6 +1,11 @@
-"""A picture of an observation, for environments that do not draw themselves. It needs no JAX."""
+"""A picture of an observation, for environments that do not draw themselves, and a check of those of others that do.
+
+It needs no JAX.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,3 +37,12 @@ def picture_of(observation: NDArray[np.generic]) -> NDArray[np.uint8]:
             image = np.where(value > 0, value * _COLOURS[channel % len(_COLOURS)], image)
     times = max(1, min(16, 160 // max(image.shape)))
     return image.clip(0, 255).astype(np.uint8).repeat(times, axis=0).repeat(times, axis=1)
+
+
+def checked_picture(picture: Any) -> NDArray[np.uint8]:
+    """What an environment's `render` gave, also an array of JAX. ValueError where it is no picture."""
+    array = np.asarray(picture) if hasattr(picture, "__array__") else None
+    if array is None or array.dtype != np.uint8 or array.ndim != 3 or array.shape[-1] != 3 or not array.size:
+        given = type(picture).__name__ if array is None else f"{array.dtype}{list(array.shape)}"
+        raise ValueError(f"`render` must give a picture in bytes, uint8[height, width, 3], not {given}")
+    return array

@@ -44,6 +44,10 @@ class Recording(NamedTuple):
     saved: tuple[SavedGame, ...] = ()
     """The game before each step that is not a reset step, if that was wanted."""
 
+    def __repr__(self) -> str:
+        steps = len(self.screens)
+        return f"<recording, {steps:,} step{'s' * (steps != 1)}, return {self.reward.sum():g}>"
+
 
 def record(
     agent: TrainedAgent,

@@ -46,11 +46,11 @@ def graph_fields(text: str) -> dict[str, Any]:
     if data["version"] > VERSION:
         raise ValueError(f"format version {data['version']} is newer than this program, which reads up to {VERSION}")
     _fields("the file", data, {"format": str, "version": int, "features": list, "actions": list, "predictions": list})
-    predictions: dict[str, str | None] = {}
+    predictions: dict[str, str | int | None] = {}
     edges: list[tuple[str, str, float]] = []
     for i, node in enumerate(data["predictions"]):
         where = f"prediction {i}"
-        _fields(where, node, {"name": str, "action": (str, type(None)), "edges": list})
+        _fields(where, node, {"name": str, "action": (str, int, type(None)), "edges": list})
         if node["name"] in predictions:
             raise ValueError(f"prediction node {node['name']!r} is named twice")
         predictions[node["name"]] = node["action"]

@@ -78,7 +78,7 @@ class RunConfig:
         require(self, f"at most {MAX_ACTORS:,}", lambda x: x <= MAX_ACTORS, "actors", "steps", "processes")
         require(self, "at most 10^15", lambda x: x <= 10**15, "frames", "log_every", "checkpoint_every")
         if self.seed + self.seeds > MAX_SEED:
-            raise ValueError(f"seeds must be below 2^31, not {self.seed + self.seeds - 1}")
+            raise ValueError(f"the seeds of a run must be below 2^31, not {self.seed + self.seeds - 1}")
         object.__setattr__(self, "env", canonical_name(self.env))
 
     def with_intervals(self, of: RunConfig | None = None) -> RunConfig:

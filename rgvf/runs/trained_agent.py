@@ -223,8 +223,19 @@ def _of_each(name: str, value: Any, games: tuple[int, ...]) -> Shaped[np.ndarray
 
 
 def _choose(policy: Float[Array, "*batch actions"], key: Key[Array, ""] | None) -> int | Int[np.ndarray, "*batch"]:
+    if key is not None:
+        _check_key(key)
     action = np.asarray(jnp.argmax(policy, -1) if key is None else jax.random.categorical(key, jnp.log(policy)))
     return action if action.ndim else int(action)
+
+
+def _check_key(key: Any) -> None:
+    """TypeError unless it is one random key, of JAX's new kind or the old one."""
+    kind = getattr(key, "dtype", None)
+    is_new = kind is not None and jnp.issubdtype(kind, jax.dtypes.prng_key)
+    if not (is_new or kind == jnp.uint32) or key.ndim != (0 if is_new else 1):
+        given = repr(key) if kind is None else f"{kind}{list(key.shape)}"
+        raise TypeError(f"key must be one random key, such as jax.random.key(0), not {given}")
 
 
 def load(

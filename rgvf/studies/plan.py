@@ -58,6 +58,8 @@ class StudyPlan(NamedTuple):
     """The measurement was."""
     out_of_time: bool = False
     """Something was not measured as it would have taken too long."""
+    ready_after: tuple[float, ...] = ()
+    """The seconds until batches were ready that were measured, above all compiled; they are not part of the hours."""
 
     @property
     def agents(self) -> int:
@@ -135,6 +137,7 @@ def make_plan(
     by_frames.sort(key=lambda kind: -sum(map(agents, by_kind[kind])))
     largest = {kind: max(by_kind[kind], key=agents) for kind in by_frames}
     rates: dict[str, float] = {}
+    ready_after: list[float] = []
     cannot, interrupted, out_of_time = "", False, False
     if seconds and left:
         try:
@@ -147,6 +150,7 @@ def make_plan(
             try:
                 for each in rounds:
                     rates = each.rates | rates
+                    ready_after += each.ready_after
                     out_of_time |= each.out_of_time
             except KeyboardInterrupt:
                 interrupted = True
@@ -157,7 +161,7 @@ def make_plan(
     given_up = [] if retry_failed else list(itertools.chain(*failed))
     done = agents([name for name in names if name in finished])
     at_once = max(1, min(parallel, len(to_run)))
-    return StudyPlan(plan, at_once, done, agents(given_up), cannot, interrupted, out_of_time)
+    return StudyPlan(plan, at_once, done, agents(given_up), cannot, interrupted, out_of_time, tuple(ready_after))
 
 
 class Round(NamedTuple):
@@ -167,6 +171,8 @@ class Round(NamedTuple):
     """Frames/s of a batch, by kind."""
     out_of_time: bool
     """Something was left out, as the time was over."""
+    ready_after: tuple[float, ...] = ()
+    """The seconds until each batch was ready."""
 
 
 def _measure(
@@ -200,4 +206,5 @@ def _measure(
             pool.run([(name, tuple(batches[kind])) for name, kind in together.items()])
         listener.finish(title, time.monotonic() - began)
         rates = {kind: pool.rates[name] for name, kind in reversed(together.items()) if name in pool.rates}
-        yield Round(rates, any(together[name] not in rates for name in pool.not_ready))
+        is_late = any(together[name] not in rates for name in pool.not_ready)
+        yield Round(rates, is_late, tuple(pool.ready_after.values()))

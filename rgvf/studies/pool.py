@@ -55,6 +55,8 @@ class Pool:
         self._time_to_measure, self._measured_by = max(60.0, SLOWEST * measure), math.inf
         self.rates: dict[str, float] = {}
         """Where batches are measured: frames/s by batch."""
+        self.ready_after: dict[str, float] = {}
+        """The seconds until a batch was ready, above all compiled."""
         self.not_ready: list[str] = []
         """Batches that were not ready in time, and so were not measured."""
         self._free = share_cores(available_cores(), at_once)
@@ -103,6 +105,7 @@ class Pool:
             process.fraction = said.get("fraction", process.fraction)
             if "ready" in said:
                 process.is_ready = True
+                self.ready_after[process.name] = time.monotonic() - process.began
             if "rate" in said:
                 self.rates[process.name] = said["rate"]
             if "warning" in said:
@@ -193,7 +196,7 @@ def run_in_processes(
     if not batches:
         return
     began = time.monotonic()
-    title = f"{len(batches)} batches, {min(at_once, len(batches))} at once"
+    title = f"{len(batches)} batch{'es' * (len(batches) != 1)}, {min(at_once, len(batches))} at once"
     listener.begin(title)
     Pool(study, config, folder, listener, at_once, imports).run(batches)
     listener.finish(title, time.monotonic() - began)

@@ -10,8 +10,9 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -32,6 +33,7 @@ class BatchProcess:
     log: Path
     popen: subprocess.Popen[str]
     reader: threading.Thread
+    began: float = field(default_factory=time.monotonic)
     fraction: float = 0.0
     is_ready: bool = False
     """It has compiled what it runs, and trains until it is measured."""

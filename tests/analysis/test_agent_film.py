@@ -6,6 +6,7 @@ import pytest
 
 import rgvf
 from rgvf.analysis import agent_film
+from rgvf.environments.device_games import DeviceGame
 from rgvf.environments.registry import shows_observation
 
 
@@ -50,6 +51,29 @@ def test_an_environment_of_the_program_is_filmed(tmp_path, films, monkeypatch):
     monkeypatch.setattr(agent_film, "shows_observation", lambda name, given: True)
     rgvf.make_film(agent, tmp_path / "film.gif", steps=5, played_on=0)
     assert any(curve.patches for curve in films[1].curves)
+
+
+@pytest.mark.medium
+def test_a_picture_may_be_an_array_of_jax_and_must_be_in_bytes():
+    def game(draw):
+        lamp = Lamp()
+        lamp.render = draw
+        made = DeviceGame(lamp, 0)
+        made.reset()
+        return made
+
+    screen = game(lambda state: jnp.full((8, 12, 3), 7, jnp.uint8)).render()
+    np.testing.assert_array_equal(screen, np.full((8, 12, 3), 7, np.uint8), strict=True)
+    expected = r"`render` must give a picture in bytes, uint8\[height, width, 3\], not "
+    for wrong, given in (
+        (jnp.zeros((8, 12, 3)), r"float32\[8, 12, 3\]"),
+        (np.zeros((20, 200), np.uint8), r"uint8\[20, 200\]"),
+        (np.zeros((8, 12, 4), np.uint8), r"uint8\[8, 12, 4\]"),
+        (np.zeros((0, 12, 3), np.uint8), r"uint8\[0, 12, 3\]"),
+        (None, "NoneType"),
+    ):
+        with pytest.raises(ValueError, match=f"{expected}{given}$"):
+            game(lambda state, wrong=wrong: wrong).render()
 
 
 @pytest.mark.unchecked_types

@@ -139,10 +139,50 @@ def test_only_what_moves_is_drawn_again(film):
     assert not same[430:490, :390].all()  # the action taken
 
 
-def test_long_names_of_actions_fit_below_the_policy(film):
-    names = ["turn_right+move_forward", "a_name_that_is_far_too_long_for_any_film", *"cdefgh"]
-    policy = np.full((len(film.screens), len(names)), 1 / len(names))
-    page = next(iter(pages(film._replace(actions=names, policy=policy))))
-    left = page[:, : SIZE[0] * 45 // 100]
-    assert (left[-3:] == 255).all()
-    assert (left[470:530] < 255).any()
+CRAFT = [f"make-{what}-{tool}" for what in ("wood", "stone", "iron") for tool in ("pickaxe", "sword", "table")]
+TURNS = ["turn_right+move_forward", "a_name_that_is_far_too_long_for_any_film", *"cdefgh"]
+
+
+@pytest.mark.parametrize("actions", [CRAFT, TURNS, [*CRAFT, *TURNS], [f"an-action-{i}" for i in range(36)]])
+def test_actions_with_long_names_have_rows_with_the_name_on_the_left(actions):
+    n = len(actions)
+    policy = np.full(n, 0.2 / (n - 1))
+    policy[:2] = 0.4, 0.2
+    screens, values = [np.zeros((20, 16, 3), np.uint8)] * n, np.zeros(n)
+    film = Film("a game", screens, np.tile(policy, (n, 1)), actions, np.arange(n), values, [Curve("value", values)])
+    places = {}
+    for page in pages(film):  # each action is taken once
+        taken = (np.abs(page[:, :400] - np.array(to_rgb(COLOURS[4])) * 255) < 3).all(-1)
+        rows, columns = np.nonzero(taken)
+        assert 8 <= np.ptp(rows) + 1 <= 20
+        assert SCREEN[1] + SCREEN[3] * 3 // 4 < rows.min()
+        assert rows.max() < SIZE[1]
+        assert SCREEN[0] + 40 < columns.min()
+        assert columns.max() < SCREEN[0] + SCREEN[2]
+        places[columns.min() // 30, rows.min()] = np.ptp(columns) + 1
+    assert len(places) == n  # each has a row of its own
+    first, second, *_ = places.values()
+    assert first == pytest.approx(2 * second, abs=4)
+    assert first > 30  # the longest bar is as long as there is room, however many actions there are
+
+
+def test_names_of_actions_are_on_the_page_where_there_is_room(film):
+    """Another name is another picture beside the bars, unless there are too many; none reaches the bars."""
+    for n, is_shown in ((9, True), (36, True), (60, False)):
+        actions, policy = [f"an-action-{i}" for i in range(n)], np.full((T, n), 1 / n)
+        shown = film._replace(actions=actions, policy=policy)
+        page = next(pages(shown)).copy()
+        other = next(pages(shown._replace(actions=[*actions[:-1], "s" * 50])))
+        changed = (page != other)[SCREEN[1] + SCREEN[3] :, :390].any()
+        assert changed == is_shown
+        assert (page[-3:, :390] == 255).all()
+        assert (other[-3:, :390] == 255).all()
+
+
+def test_the_screen_leaves_room_for_the_rows(film):
+    n = len(CRAFT) + len(TURNS)
+    page = next(pages(film._replace(actions=[*CRAFT, *TURNS], policy=np.full((T, n), 1 / n))))
+    left, top, width, height = SCREEN
+    black = np.nonzero((page[:, left + width // 2] == 0).all(-1))[0]
+    assert top <= black.min() <= top + 2
+    assert height * 4 // 5 < np.ptp(black) < height

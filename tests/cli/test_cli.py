@@ -61,6 +61,18 @@ def test_a_study_s_help_names_options_defaults_and_variants(capsys):
         (["study", "grid-touch", "--variants", "tree-9"], 2, "no variant 'tree-9'; did you mean tree-"),
         (["study", "list", "all"], 2, "'rgvf study list' takes no options"),
         (["study", "grid-touch", "--nonsense", "1"], 2, "--nonsense"),
+        (
+            ["study", "minatar-reward", "--games", "Breakout", "Asterix", "--seeds", "3"],
+            2,
+            "minatar-reward has no --games; --variants chooses its variants, by name or pattern: "
+            "--variants 'Breakout.*' 'Asterix.*'",
+        ),
+        (["study", "craftax", "--agents=a2c"], 2, "craftax has no --agents; --variants chooses its variants, by name"),
+        (["study", "craftax", "--agents", "a2c"], 2, "--variants '*.a2c'"),
+        (["study", "minatar", "--agent", "a2c", "--game", "Freeway"], 2, "has no --game and no --agent; --variants"),
+        (["study", "minatar", "--agent", "a2c", "--game", "Freeway"], 2, "--variants Freeway.a2c"),
+        (["study", "grid-touch", "--games", "x"], 2, "--variants end-to-end"),
+        (["study", "atari-49", "--game", "Pong"], 2, "did you mean --games?"),
         (["study", "grid-touch", "--out", "FILE"], 1, "is a file"),
         (["study", "grid-touch", "--out", "FILE/below"], 1, "cannot write to the folder"),
         (["study", "grid-touch", "--out", "FOREIGN"], 1, "holds files that are not a study's"),

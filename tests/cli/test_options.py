@@ -49,6 +49,11 @@ def config_from(*arguments):
             [ActionValuesNoActions(feature_rms=None)],
         ),
         (
+            ["--agent", "random-and-action-values", "--random-and-action-values.feature-rms", "none"],
+            [RandomAndActionValues(feature_rms=None)],
+        ),
+        (["--rgvf.feature-scale", "2"], [RandomQuestions(feature_scale=2.0)]),
+        (
             ["--agent", "curl+pixel-control", "--curl.layer-norm", "--pixel-control.discount", "0.5"],
             [CURLSettings(layer_norm=True), PixelControlSettings(0.5)],
         ),
@@ -87,24 +92,27 @@ def test_a_configuration_and_its_options_are_the_same_thing(agent):
         ),
         (["--rgvf.depth", "0"], "--rgvf.depth must be between 1 and 100,000, not 0"),
         (["--rgvf.depth", "x"], "--rgvf.depth must be a whole number, not 'x'"),
+        (["--rgvf.feature-rms", "x"], "--rgvf.feature-rms must be a number or none, not 'x'"),
         (["--rgvf.feature-kind", "patch"], "Expected one of ('auto', 'patches', 'linear')"),
         (["--depth", "2"], "did you mean --rgvf.depth or --action-values.depth?"),
         (["--frames", "1.5"], "--frames must be a whole number, not '1.5'"),
         (["--frames", "9" * 400], "frames must be a number below 10^308"),
         (["--frames", "9" * 40], "frames must be at most 10^15"),
-        (["--seed", str(2**63)], f"seeds must be below 2^31, not {2**63}"),
+        (["--seed", str(2**63)], f"the seeds of a run must be below 2^31, not {2**63}"),
         (["--seeds", "100000"], "seeds must be at most 4,096: each agent needs its own memory, not 100000"),
-        (["--hidden", "1e9"], "hidden must be between 1 and 65,536, not 1000000000"),
+        (["--hidden", "1e9"], "rgvf: --hidden must be between 1 and 65,536, not 1000000000"),
         (["--actors", "1e9"], "actors must be at most 65,536, not 1000000000"),
-        (["--learning-rate", "inf"], "learning_rate must be positive, not inf"),
+        (["--learning-rate", "inf"], "--learning-rate must be positive, not inf"),
         (["--rgvf.features", "2000000000"], "--rgvf.features must be between 1 and 100,000, not 2000000000"),
         (["--rgvf.depth", "1000000000"], "--rgvf.depth must be between 1 and 100,000, not 1000000000"),
         (["--rgvf.depth", "1e5", "--rgvf.repeat", "9"], "their weights alone would take about 10 GiB"),
         (["--agent", "mhvp", "--mhvp.horizons", "1e12"], "--mhvp.horizons must be between 1 and 100,000"),
         (
             ["--agent", "curl", "--curl.margin", str(2**63)],
-            "margin must be smaller than the image, 10 pixels, not 9223",
+            "--curl.margin must be smaller than the image, 10 pixels, not 9223",
         ),
+        (["--agent", "a2c", "--stop-gradient"], "rgvf: --stop-gradient needs an auxiliary task: nothing would train"),
+        (["--learn-balance"], "rgvf: --learn-balance is for several tasks that answer questions, and rgvf has 1"),
         (["--agent", "curl", "--curl.outputs", "1e12"], "--curl.outputs must be between 1 and 65,536"),
     ],
 )
@@ -184,6 +192,7 @@ def documented_options():
         *(("agent", "rgvf"), ("learning-rate", "0.0007"), ("rms-epsilon", "1e-05"), ("c", "1.0"), ("entropy", "0.01")),
         *(("discount", "0.99"), ("actors", "16"), ("steps", "20"), ("frames", "200000000"), ("clip-norm", "0.5")),
         *(("rgvf.depth", "8"), ("rgvf.repeat", "16"), ("rgvf.features", "16"), ("rgvf.discount", "0.95")),
+        *(("out", "none"), ("rgvf.feature-rms", "none"), ("random-and-action-values.feature-rms", "8.0")),
         *(("mhvp.horizons", "10"), ("pixel-control.discount", "0.9"), ("curl.outputs", "128")),
     ],
 )
@@ -199,7 +208,7 @@ def test_every_option_has_a_help_text_that_stands_on_its_own(printed_help):
     others = {"help", "agent", "out", "resume", "preset", "import", "env-kwargs", "wrappers"}
     assert options - others == set(texts) - {"imports"}
     assert " --agent STR a2c, or auxiliary tasks joined by +: rgvf," in printed_help
-    assert " --out {None}|PATH Folder of the run; runs/ENV-AGENT-SEED by default." in printed_help
+    assert " --out none|PATH Folder of the run; runs/ENV-AGENT-SEED by default." in printed_help
     for option, text in texts.items():
         assert text in printed_help or option == "imports", option
         assert text.endswith("."), option

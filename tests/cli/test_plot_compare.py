@@ -47,10 +47,11 @@ def test_plot_writes_a_pdf_of_the_same_bytes_and_no_other_kind_of_file(capsys, r
         assert (status, printed.out) == (0, f"{name}\n")
     assert (runs / "a.pdf").read_bytes()[:4] == b"%PDF"
     assert (runs / "a.pdf").read_bytes() == (runs / "b.PDF").read_bytes()
-    status, printed = run(capsys, "plot", "runs", "--out", "new/a.jpg")
-    assert (status, printed.out) == (2, "")
-    assert "a figure is a .png, an .svg or a .pdf file, not .jpg" in words(printed.err)
-    assert not (runs / "new").exists()
+    for suffix in (".jpg", ".txt", ".AVI"):
+        status, printed = run(capsys, "plot", "runs", "--out", f"new/a{suffix}")
+        assert (status, printed.out) == (2, "")
+        assert f"a figure is a .png, an .svg or a .pdf file, not {suffix}" in words(printed.err)
+        assert not (runs / "new").exists()
     for name in ("curves-0.5", "minatar.Breakout"):
         assert run(capsys, "plot", "runs", "--out", name)[1].out == f"{name}.png\n{name}.svg\n"
 

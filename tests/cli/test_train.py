@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -41,9 +42,14 @@ def folder(tmp_path_factory):
         ([*SMALL, "--frames", "0"], 2, "frames must be at least 1, not 0"),
         ([*SMALL, "--actors", "-2"], 2, "actors must be at least 1, not -2"),
         ([*SMALL, "--agent", "dqn"], 2, "there is no agent 'dqn'"),
-        ([*SMALL, "--rgvf.repeat", "100"], 2, "at most 32, or cap_repeat=True (--TASK.cap-repeat)"),
+        (
+            [*SMALL, "--rgvf.repeat", "100"],
+            2,
+            "--rgvf.repeat 100 is too large: layer 1 has only 32 candidate parents to draw without replacement; "
+            "use at most 32, or --rgvf.cap-repeat",
+        ),
         (["--env", "gym/CartPole-v1", "--rgvf.repeat", "1e5"], 2, "1,600,016 predictions (layer 0 + depth · repeat ·"),
-        (["--env", "gym/CartPole-v1", "--agent", "a2c", "--stop-gradient"], 2, "(--stop-gradient) needs an auxiliary"),
+        (["--env", "gym/CartPole-v1", "--agent", "a2c", "--stop-gradient"], 2, "--stop-gradient needs an auxiliary"),
         (["--env", "doom"], 2, "doom is a suite of environments; 'rgvf environments doom' lists their names"),
         (
             [],
@@ -138,6 +144,24 @@ def test_a_film_says_how_rewards_were_changed():
 
     assert [len(said(*each)) for each in ((1, 0), (0.1, 0), (1, 2))] == [1, 2, 2]
     assert said(0.1, 1)[0].startswith("Rewards are scaled by 0.1 and clipped to ±1 in all values")
+
+
+def test_record_says_that_it_replaces_a_film(capsys, tmp_path, monkeypatch):
+    film = tmp_path / "film.mp4"
+
+    def make_film(agent, out, steps, **how):
+        out.touch()
+        return SimpleNamespace(screens=[None] * steps, reward=np.ones(steps))
+
+    monkeypatch.setattr(rgvf.runs, "load", lambda *arguments, **how: SimpleNamespace(frames=640))
+    monkeypatch.setattr("rgvf.analysis.agent_film.make_film", make_film)
+    for replaced in ("", " (replaced)"):
+        status, printed = run(capsys, "record", str(tmp_path), "--steps", "3", "--seed", "none")
+        assert status == 0
+        assert printed.out == f"{film}{replaced}: 3 steps, return 3, after 640 frames of training\n"
+    status, printed = run(capsys, "record", str(tmp_path), "--seed", "first")
+    assert status == 2
+    assert "--seed must be a whole number or none, not 'first'" in words(printed.err)
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from rgvf.evaluation import evaluate, record
 from rgvf.loops import start
 from rgvf.runs import RunConfig, TrainedAgent, load, train
 from rgvf.tasks import RandomQuestions, View
-from rgvf.trajectory import Percept
+from rgvf.trajectory import Past, Percept
 from tests.helpers import loop_of
 
 pytestmark = pytest.mark.medium
@@ -49,6 +49,15 @@ def test_step_by_step_it_has_the_states_of_training(agent):
         np.testing.assert_allclose(predicted["state"], expected[t], atol=1e-6)
         if t < len(trajectory.action):
             past = past.acted(np.asarray(trajectory.action[t]))
+
+
+def test_a_past_is_shown_on_a_short_line(agent):
+    assert repr(agent.begin()) == "<past, 1 game, memory of 6 numbers>"
+    assert repr(agent.begin(4)) == "<past, 4 games, memory of 6 numbers each>"
+    assert repr(Past()) == "<past, no memory>"
+    shown = []
+    jax.jit(lambda past: shown.append(repr(past)))(agent.begin(2))
+    assert shown == ["<past, 2 games, memory of 6 numbers each>"]  # also while it is compiled
 
 
 def test_a_compiled_scan_of_the_pure_function_is_the_same(agent):

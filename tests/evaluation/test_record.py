@@ -40,6 +40,9 @@ def test_a_trained_agent_is_loaded_evaluated_and_recorded(tmp_path):
     assert (scores >= 0).all()
     recording = record(trained, steps=30)
     assert recording.screens[0].shape == (160, 160, 3)
+    assert (
+        repr(recording) == f"<recording, {len(recording.value)} steps, return {recording.reward.sum():g}>"
+    )  # a notebook shows it
     answers, true_answers = recording.answers["rgvf"], recording.true_answers["rgvf"]
     assert answers.shape == true_answers.shape
     # What the answer would have been is not known where the action of its question was not taken.

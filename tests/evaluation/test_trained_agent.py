@@ -1,4 +1,5 @@
 import shutil
+from typing import Any
 
 import jax
 import numpy as np
@@ -38,6 +39,7 @@ def test_a_loaded_agent_acts_represents_and_answers(breakout):
     assert repr(agent) == "<rgvf+mhvp, atari/Breakout, seed 0, 160 frames>"
 
 
+@pytest.mark.unchecked_types
 def test_wrong_use_is_explained(breakout):
     agent = load(breakout)
     observation = np.zeros((84, 84, 4), np.uint8)
@@ -47,6 +49,12 @@ def test_wrong_use_is_explained(breakout):
         agent.act(observation[..., 0])
     with pytest.raises(ValueError, match="which answers. pass task=, one of: 'rgvf', 'mhvp'"):
         agent.answer(observation)
+    keys: list[tuple[Any, str]] = [(3, "3")]
+    keys += [(np.zeros((2, 2), np.uint32), r"uint32\[2, 2\]"), (jax.random.key(0)[None], r"key<")]
+    for key, given in keys:
+        with pytest.raises(TypeError, match=f"key must be one random key, such as jax.random.key.0., not {given}"):
+            agent.act(observation, key)
+    assert agent.act(observation, jax.random.PRNGKey(0)) == agent.act(observation, jax.random.key(0))
     assert "questions" not in agent.networks
     with pytest.raises(KeyError, match="no question network of a task 'questions'; it has 'rgvf', 'mhvp'"):
         agent.networks["questions"]

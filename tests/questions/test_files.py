@@ -24,6 +24,14 @@ def test_file_round_trip(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["q.json"]
 
 
+def test_a_file_may_give_the_number_of_an_action():
+    """As in Python; what is saved is its name."""
+    given = changed(actions=["1", "0"], predictions=[{"name": "x", "action": 0, "edges": [["f1", 1]]}])
+    network = QuestionNetwork.from_json(given)
+    assert network.conditions == (0,)
+    assert '"action": "1"' in network.to_json()
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, len(GOOD) - 3))
 def test_a_truncated_file_is_refused(length):
@@ -52,7 +60,9 @@ def changed(**fields):
         (changed(features=[1, 2]), "non-empty string"),
         (changed(predictions=[]), "no prediction nodes"),
         (changed(predictions=[1]), "must be an object"),
-        (changed(predictions=[{"name": "x", "action": 0, "edges": []}]), "wrong type"),
+        (changed(predictions=[{"name": "x", "action": 0.0, "edges": []}]), "wrong type"),
+        (changed(predictions=[{"name": "x", "action": True, "edges": [["f1", 1]]}]), "a name or a number, not True"),
+        (changed(predictions=[{"name": "x", "action": 9, "edges": [["f1", 1]]}]), "action 9, out of range"),
         (changed(predictions=[{"name": "x", "action": None}]), "'edges' is missing"),
         (changed(predictions=[{"name": "x", "action": None, "edges": [["f1"]]}]), "an edge must be"),
         (changed(predictions=[{"name": "x", "action": None, "edges": [["f1", "1"]]}]), "must be a number"),

@@ -24,6 +24,7 @@ from rgvf.studies.minatar_tuning import STUDY as TUNING
 from rgvf.studies.minatar_tuning import TuningConfig
 from rgvf.studies.plan import Kind, StudyPlan, make_plan
 from rgvf.studies.worker import Stopwatch
+from tests.cli.command import words
 from tests.studies.test_pool import SMALL, Recorder
 
 
@@ -67,6 +68,29 @@ def test_hours_are_frames_over_rates_over_what_runs_at_once():
     assert np.isnan(StudyPlan([Kind("a", 1, 1, 1, 0.0)], 1, 0).hours())
     some = [Kind("a", 1, 1, 3600, 1.0), Kind("b", 1, 1, 7200, 0.0)]  # b counts as if it were as fast
     assert StudyPlan(some, 1, 0).hours() == pytest.approx(3)
+
+
+@pytest.mark.parametrize(
+    ("ready_after", "sentence"),
+    [
+        ((31.2, 45.0, 40.0), "start of each batch, above all compiling: it took 31 to 45 s where it was measured."),
+        (
+            (31.2, 30.9),
+            "Not counted: the start of each batch, above all compiling: it took 31 s where it was measured.",
+        ),
+        ((), "Not counted: the start of each batch, above all compiling."),
+    ],
+)
+def test_a_plan_says_what_compiling_takes_beside_it(capsys, ready_after, sentence):
+    """Where there are many short runs it takes longer than they."""
+    kinds = [Kind("a", 190, 190, 190 * 1000, 1000.0), Kind("b", 1, 1, 640, 2000.0)]
+    print_hours(StudyPlan(kinds, parallel=1, done=0, ready_after=ready_after), 10, "")
+    said = words(capsys.readouterr().out)
+    assert "a 190 190 1,000 3.2 minutes" in said
+    assert "b 1 1 2,000 0.32 seconds" in said
+    assert "Here (one at a time, as measured): 3.2 minutes" in said
+    assert "On 10 machines like this: 19 seconds" in said
+    assert sentence in said
 
 
 def test_a_plan_leaves_out_what_has_failed_unless_it_is_to_be_run_again(tmp_path):
@@ -247,6 +271,8 @@ def test_what_was_not_ready_is_told_from_what_hangs(tmp_path, monkeypatch):
     assert time.monotonic() < began + 20
     assert measuring.rates == {"Breakout": 7.0}
     assert measuring.not_ready == ["Asterix"]
+    assert measuring.ready_after.keys() >= {"Breakout", "Freeway"}
+    assert all(0 < seconds < 20 for seconds in measuring.ready_after.values())
     assert recorder.warnings == ["Freeway.a2c could not be measured: it made no progress in 1 s"]
 
 
@@ -256,7 +282,7 @@ def test_only_what_was_not_ready_was_out_of_time(monkeypatch, tmp_path, capsys, 
 
     class Measured:
         def __init__(self, *given, **named):
-            self.rates, self.not_ready = {}, []
+            self.rates, self.ready_after, self.not_ready = {}, {}, []
 
         def run(self, batches):
             for name, _ in batches:
@@ -306,7 +332,7 @@ def test_a_plan_measures_each_kind_once_and_fills_the_last_round(monkeypatch, tm
 
     class Measured:
         def __init__(self, study, config, folder, listener, at_once, imports, measure, ready_by):
-            self.rates, self.not_ready, self.at_once = {}, [], at_once
+            self.rates, self.ready_after, self.not_ready, self.at_once = {}, {}, [], at_once
 
         def run(self, batches):
             ran.extend(batches)
