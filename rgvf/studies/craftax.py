@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from rgvf.agents import STOPPED, AgentConfig
 from rgvf.runs import RunConfig, preset
@@ -42,7 +42,7 @@ class CraftaxConfig(RunsConfig):
         AgentConfig(BASELINE, representation=self.representation, **self.rate)  # ValueError where one is wrong
 
     @property
-    def rate(self) -> dict[str, float]:
+    def rate(self) -> dict[str, Any]:
         """The setting of all agents, if there is one."""
         return {} if self.learning_rate is None else {"learning_rate": self.learning_rate}
 
