@@ -159,7 +159,8 @@ class RunFolder:
         """
         self._close_metrics()
         path = self.path / "metrics.jsonl"
-        content = path.read_bytes() if path.exists() else b""
+        path.touch()
+        content = path.read_bytes()
         if len(content) >= length and zlib.crc32(content[:length]) == checksum:
             if len(content) > length:
                 os.truncate(path, length)

@@ -22,6 +22,11 @@ GAME = "Classic"
 AGENTS = (BASELINE, f"rgvf{STOPPED}", "rgvf", COMBINATION, TWO_TASKS)
 FIRST_SEED = 5000
 """Not one of the seeds that other studies use."""
+CAVEAT = (
+    "Each agent has its learning rate from MinAtar, A2C the largest and the two tasks end to end the smallest, so a "
+    "difference may be that of the rates; --learning-rate gives all agents one."
+)
+"""Where agents with rates of their own are compared, results come with this."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,7 @@ class CraftaxStudy(RunsStudy):
         """The table, the claims and the curves."""
         found = RelativeScores(curves, self.comparison)
         legend = f"{LEGEND}, mean ± standard error over seeds. An achievement gives 1, a lost point of health −0.1."
-        caution = sentences(config.caution, found.missing())
+        caution = sentences(config.caution, found.missing(), CAVEAT if config.learning_rate is None else "")
         return Conclusion(found.table(), check(found), found.draw(folder.path), legend, caution)
 
 
