@@ -17,6 +17,14 @@ from typing import Any, Literal, TypeVar, Union
 T = TypeVar("T")
 
 
+class SettingError(ValueError):
+    """The value of a field is not as it must be: "depth must be at least 1, not 0"."""
+
+    def __init__(self, field: str, what: str) -> None:
+        super().__init__(f"{field} {what}")
+        self.field, self.what = field, what
+
+
 def check_types(settings: Any) -> None:
     """Convert each field to its annotated type where nothing is lost (5e6 is a whole number).
 
@@ -28,10 +36,10 @@ def check_types(settings: Any) -> None:
 
 
 def require(settings: Any, what: str, holds: Callable[[Any], bool], *fields: str) -> None:
-    """ValueError that names the first of the fields whose value is not as it must be."""
+    """SettingError for the first of the fields whose value is not as it must be."""
     for field in fields:
         if not holds(getattr(settings, field)):
-            raise ValueError(f"{field} must be {what}, not {getattr(settings, field)}")
+            raise SettingError(field, f"must be {what}, not {getattr(settings, field)}")
 
 
 def positive(x: float) -> bool:

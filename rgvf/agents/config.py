@@ -10,7 +10,7 @@ from typing import Any, cast
 from rgvf.agents.learner import REPRESENTATION
 from rgvf.messages import unknown
 from rgvf.networks import REPRESENTATIONS
-from rgvf.settings import check_types, from_data, not_negative, positive, require, to_data
+from rgvf.settings import SettingError, check_types, from_data, not_negative, positive, require, to_data
 from rgvf.tasks import TASKS, ActorCriticSettings, QuestionSettings, TaskSettings, find_task
 from rgvf.tasks.registry import RENAMED
 
@@ -66,13 +66,15 @@ class AgentConfig:
         if len(set(names)) < len(names):
             raise ValueError(f"the agent {self.name} names a task twice")
         if self.stop_gradient and not names:
-            raise ValueError(f"stop_gradient needs an auxiliary task: nothing would train {MAIN}'s representation")
+            why = f"nothing would train {MAIN}'s representation"
+            raise SettingError("stop_gradient", f"needs an auxiliary task: {why}")
         if len(self.c) > 1 and not names:
-            raise ValueError(f"c is for auxiliary tasks, and {MAIN} has none")
+            raise SettingError("c", f"is for auxiliary tasks, and {MAIN} has none")
         if len(self.c) not in (1, len(names)):
-            raise ValueError(f"c must be one number, or one for each of {' '.join(names)}; not {len(self.c)} numbers")
+            each = f"one number, or one for each of {' '.join(names)}"
+            raise SettingError("c", f"must be {each}; not {len(self.c)} numbers")
         if not all(map(not_negative, self.c)):
-            raise ValueError(f"c must be at least 0, not {' '.join(map(str, self.c))}")
+            raise SettingError("c", f"must be at least 0, not {' '.join(map(str, self.c))}")
         if self.representation not in ("auto", *REPRESENTATIONS):
             raise ValueError(unknown("representation", self.representation, ["auto", *REPRESENTATIONS]))
         require(self, f"between 1 and {MAX_UNITS:,}", lambda x: 1 <= x <= MAX_UNITS, "hidden")
@@ -82,7 +84,8 @@ class AgentConfig:
         require(self, "in [0, 1)", lambda x: 0 <= x < 1, "rms_decay")
         if self.learn_balance and len(self.question_tasks) < 2:
             count = len(self.question_tasks)
-            raise ValueError(f"learn_balance is for several tasks that answer questions, and {self.name} has {count}")
+            what = f"is for several tasks that answer questions, and {self.name} has {count}"
+            raise SettingError("learn_balance", what)
         require(self, "positive", positive, "learning_rate", "rms_epsilon", "clip_norm")
 
     @property

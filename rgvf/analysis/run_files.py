@@ -57,59 +57,69 @@ def read_folders(folders: Sequence[Path], say: Callable[[str], object]) -> list[
     return list(runs.values())
 
 
+class _Config(NamedTuple):
+    """What config.json says, nothing where there is none; and why it cannot be read, if so."""
+
+    data: Mapping[str, Any]
+    damage: str = ""
+
+    @classmethod
+    def read(cls, folder: Path) -> _Config:
+        """The one in this folder."""
+        try:
+            data = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return cls({})
+        except OSError as error:
+            return cls({}, f"config.json: {os_error(error)}")
+        except (ValueError, RecursionError) as error:
+            return cls({}, f"config.json: {error}")
+        return cls(data if isinstance(data, Mapping) else {})
+
+    @property
+    def is_of_run(self) -> bool:
+        """Or may be: it cannot be read."""
+        return "env" in self.data or bool(self.damage)
+
+
 def _runs_in(folder: Path) -> list[Path]:
-    """The folders of runs with metrics; also of those whose config.json is damaged."""
+    """The folders of runs with metrics, or whose config.json is damaged."""
     if not folder.exists():
         raise UserError(f"there is no folder {folder}")
     if not folder.is_dir():
         raise UserError(f"{folder} is a file, not the folder of a run")
-    if "env" in _config(folder):
+    own = _Config.read(folder)
+    if "env" in own.data:
         if not _has_metrics(folder):
-            raise NoRunsError(f"{folder} {_without_metrics(folder)}")
+            raise NoRunsError(f"{folder} {_without_metrics(folder, own.data)}")
         return [folder]
     inside = folder / "agents" if (folder / "agents").is_dir() else folder
-    runs = [path for path in sorted(inside.iterdir()) if path.is_dir() and ("env" in _config(path) or _damage(path))]
+    runs = {path: _Config.read(path) for path in sorted(inside.iterdir()) if path.is_dir()}
+    runs = {path: config for path, config in runs.items() if config.is_of_run}
     if not runs:
-        if damage := _damage(folder):
-            raise NoRunsError(f"{folder} holds no run that can be read: {damage}")
+        if own.damage:
+            raise _not_readable(folder, own.damage)
         raise NoRunsError(f"{folder} holds no runs: neither it nor a folder in it has the config.json of one")
-    begun = [path for path in runs if _has_metrics(path)]
+    begun = [path for path, config in runs.items() if config.damage or _has_metrics(path)]
     if not begun:
         raise NoRunsError(f"the runs in {folder} have no metrics yet")
     return begun
 
 
-def _config(folder: Path) -> Mapping[str, Any]:
-    """What config.json says; nothing where there is none that can be read."""
-    try:
-        data = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return data if isinstance(data, Mapping) else {}
-
-
-def _damage(folder: Path) -> str:
-    """Why config.json cannot be read; empty where it can, or where there is none."""
-    try:
-        json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return ""
-    except OSError as error:
-        return f"config.json: {os_error(error)}"
-    except (ValueError, RecursionError) as error:
-        return f"config.json: {error}"
-    return ""
+def _not_readable(path: Path, why: str) -> NoRunsError:
+    return NoRunsError(f"{path} holds no run that can be read: {why}")
 
 
 def _read_run(path: Path) -> RunFiles:
     """NoRunsError where it cannot be read."""
-    if damage := _damage(path):
-        raise NoRunsError(f"{path} holds no run that can be read: {damage}")
-    config = _config(path)
+    config = _Config.read(path)
+    if config.damage:
+        raise _not_readable(path, config.damage)
     try:
-        settings = {**flat_settings(config), "rules": dict(config.get("made_with") or {}).get("rules", 1)}
+        made_with = dict(config.data.get("made_with") or {})
+        settings = {**flat_settings(config.data), "rules": made_with.get("rules", 1)}
     except (TypeError, ValueError, LookupError, AttributeError):
-        raise NoRunsError(f"{path} holds no run that can be read: it was made by another version of rgvf") from None
+        raise _not_readable(path, "it was made by another version of rgvf") from None
     return RunFiles(path, settings, _read_metrics(path))
 
 
@@ -118,10 +128,10 @@ def _has_metrics(folder: Path) -> bool:
     return path.exists() and path.stat().st_size > 0
 
 
-def _without_metrics(folder: Path) -> str:
+def _without_metrics(folder: Path, config: Mapping[str, Any]) -> str:
     """What to say of a run without metrics. One that is finished has had some."""
     checkpoints = [int(path.stem) for path in folder.glob("checkpoints/*.safetensors") if path.stem.isdigit()]
-    frames, wanted = max(checkpoints, default=0), _config(folder).get("frames")
+    frames, wanted = max(checkpoints, default=0), config.get("frames")
     if not isinstance(wanted, int) or frames < wanted:
         return "has no metrics yet"
     lost = f"has lost its metrics: it is trained for {frames:,} frames, but metrics.jsonl is missing or empty"
@@ -133,7 +143,7 @@ def _read_metrics(path: Path) -> dict[int, list[dict[str, Any]]]:
     try:
         whole = whole_lines(file.read_bytes())
     except OSError as error:
-        raise UserError(f"cannot read the metrics of {path}: {os_error(error)}") from None
+        raise NoRunsError(f"cannot read the metrics of {path}: {os_error(error)}") from None
     if damaged := unreadable(whole):
         what = f"{name_lines(damaged)} cannot be read; 'rgvf train --resume {path}' removes what is damaged"
         raise NoRunsError(f"{file} is damaged: {what}")

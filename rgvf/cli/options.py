@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +18,7 @@ from rgvf.environments.gym_names import parse_value
 from rgvf.messages import os_error
 from rgvf.questions import QuestionNetwork
 from rgvf.runs import AUTO, MAY_CHANGE, PRESETS, WHAT_MAY_CHANGE, RunConfig, find_preset, preset
-from rgvf.settings import field_docs, field_types
+from rgvf.settings import SettingError, field_docs, field_types
 from rgvf.tasks import TASKS, ActorCriticSettings, GivenQuestions, TaskSettings
 
 _NESTED = {"agent", "tasks", "actor_critic"}
@@ -86,27 +85,14 @@ def names_in(arguments: Sequence[str]) -> list[str]:
 
 
 @contextmanager
-def named_as_options(agent: str) -> Iterator[None]:
-    """Settings that a ValueError names as Python does are named as options: --learning-rate for learning_rate."""
+def named_as_options() -> Iterator[None]:
+    """Errors about settings name options: --learning-rate for learning_rate. Those of tasks do already."""
     try:
         yield
-    except ValueError as error:
-        message = str(error)
-    else:
-        return
-    flat = {field.name for cls in _FLAT for field in dataclasses.fields(cls)} - _NESTED
-    message = re.sub(
-        r"^(\w+)(?= (must|needs|is for) )",
-        lambda found: f"--{found[1].replace('_', '-')}" if found[1] in flat else found[1],
-        message,
-    )
-    message = re.sub(r"^curl's margin(?= must )", "--curl.margin", message)
-    groups = {_group_of(TASKS[name]) for name in agent.split("+") if name in TASKS}
-    capping = [each.name for each in groups if "cap_repeat" in _defaults(each)]
-    if "cap_repeat=True" in message and len(capping) == 1:
-        message = re.sub(r"^repeat(?= \d)", f"--{capping[0]}.repeat", message)
-        message = message.replace("cap_repeat=True", f"--{capping[0]}.cap-repeat")
-    raise ValueError(message)
+    except SettingError as error:
+        if any(error.field in field_types(cls) for cls in _FLAT):
+            raise CommandError(f"--{error.field.replace('_', '-')} {error.what}") from None
+        raise
 
 
 def _full_name(options: Any) -> str:

@@ -46,8 +46,9 @@ def _train(arguments: list[str], imports: tuple[str, ...]) -> None:
     from rgvf.runs import default_folder, train
 
     options = parse(option_type(), arguments, "rgvf train", description=DESCRIPTION, **_preset(arguments))
-    with command_errors(), named_as_options(options.agent):
-        config = config_of(options, imports)
+    with command_errors():
+        with named_as_options():
+            config = config_of(options, imports)
         out = options.out or default_folder(config)
         _run(out, config, lambda: train(config, out))
 
@@ -64,7 +65,7 @@ def _preset(arguments: list[str]) -> dict[str, Any]:
             "which environment? For example: rgvf train --env gym/CartPole-v1 ('rgvf environments' lists the suites)"
         )
     chosen = parse(option_type(), without_help, "rgvf train")
-    with command_errors(), named_as_options(chosen.agent):
+    with command_errors(), named_as_options():
         return {"default": preset_options(arguments, chosen)}
 
 
@@ -75,9 +76,9 @@ def _resume(out: Path, arguments: list[str]) -> None:
     with command_errors():
         _, saved = RunFolder.open(out)
         options = parse(option_type(), arguments, "rgvf train --resume", default=options_of(saved))
-        with named_as_options(options.agent):
+        with named_as_options():
             config = changed_config(saved, options)
-            _run(out, config, lambda: resume(out, config))
+        _run(out, config, lambda: resume(out, config))
 
 
 def _run(out: Path, config: RunConfig, run: Callable[[], object]) -> None:

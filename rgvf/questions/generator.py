@@ -108,7 +108,7 @@ def _grown(
         if repeat > len(candidates) and not cap_repeat:
             raise ValueError(
                 f"repeat {repeat} is too large: layer {layer} has only {len(candidates)} candidate parents to draw "
-                f"without replacement; use at most {len(candidates)}, or cap_repeat=True"
+                f"without replacement; use at most {len(candidates)}, or cap_repeat=True (--TASK.cap-repeat)"
             )
         nodes: dict[str, int | None] = {}
         for action in range(len(actions)):

@@ -109,7 +109,7 @@ def test_a_configuration_and_its_options_are_the_same_thing(agent):
         (["--agent", "mhvp", "--mhvp.horizons", "1e12"], "--mhvp.horizons must be between 1 and 100,000"),
         (
             ["--agent", "curl", "--curl.margin", str(2**63)],
-            "--curl.margin must be smaller than the image, 10 pixels, not 9223",
+            "margin must be smaller than the image, 10 pixels, not 9223",
         ),
         (["--agent", "a2c", "--stop-gradient"], "rgvf: --stop-gradient needs an auxiliary task: nothing would train"),
         (["--learn-balance"], "rgvf: --learn-balance is for several tasks that answer questions, and rgvf has 1"),

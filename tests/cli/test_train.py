@@ -45,8 +45,8 @@ def folder(tmp_path_factory):
         (
             [*SMALL, "--rgvf.repeat", "100"],
             2,
-            "--rgvf.repeat 100 is too large: layer 1 has only 32 candidate parents to draw without replacement; "
-            "use at most 32, or --rgvf.cap-repeat",
+            "repeat 100 is too large: layer 1 has only 32 candidate parents to draw without replacement; "
+            "use at most 32, or cap_repeat=True (--TASK.cap-repeat)",
         ),
         (["--env", "gym/CartPole-v1", "--rgvf.repeat", "1e5"], 2, "1,600,016 predictions (layer 0 + depth · repeat ·"),
         (["--env", "gym/CartPole-v1", "--agent", "a2c", "--stop-gradient"], 2, "--stop-gradient needs an auxiliary"),

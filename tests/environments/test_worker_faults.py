@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from rgvf.environments.workers import WorkerError, Workers
+from rgvf.environments.workers.step_requests import StepRequests
 
 ODD = "gym/tests.environments.odd_gym:Odd"
 CARTPOLE = "gym/CartPole-v1"
@@ -38,6 +39,23 @@ def test_where_a_request_is_interrupted_no_reply_is_taken_for_another(files):
         with pytest.raises(KeyboardInterrupt):
             workers.reset()
         for use in (workers.reset, workers.save, workers.prepare, workers.current):
+            with pytest.raises(WorkerError, match="the workers are closed"):
+                use()
+
+
+def test_where_a_request_for_a_step_is_interrupted_the_workers_are_closed(files, monkeypatch):
+    """After the request is sent, but before that is noted: the next one would wait for ever."""
+    with Workers(CARTPOLE, range(4), processes=2, groups=2) as workers:
+        workers.reset()
+
+        def interrupted(self, group, send=StepRequests.send):
+            send(self, group)
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(StepRequests, "send", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            workers.send(np.zeros(2, int), 1)
+        for use in (workers.receive, workers.first_done, workers.reset):
             with pytest.raises(WorkerError, match="the workers are closed"):
                 use()
 

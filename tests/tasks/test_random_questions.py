@@ -44,6 +44,6 @@ def test_the_kind_of_random_features(spec, kind, feature):
 
 
 def test_more_questions_than_a_layer_can_have_are_refused_or_capped():
-    with pytest.raises(ValueError, match=r"repeat 33 is too large: .* 32, or cap_repeat=True$"):
+    with pytest.raises(ValueError, match=r"repeat 33 is too large: .* 32, or cap_repeat=True \(--TASK.cap-repeat\)"):
         RandomQuestions(repeat=33).make_network(ATARI, 0)
     assert RandomQuestions(repeat=33, cap_repeat=True).make_network(ATARI, 0).n_predictions == 16 + (32 + 7 * 33) * 4

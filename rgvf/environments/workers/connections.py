@@ -49,11 +49,11 @@ class Connections:
         self.processes: list[tuple[Connection, subprocess.Popen[bytes]]] = []
         self._worker_of: dict[int, int] = {}  # by descriptor
         self._poll = select.poll()
-        self._requests = StepRequests(workers)
         files = tempfile.mkdtemp(prefix=FILES)
         read_end, stepped = os.pipe()
         self._poll.register(read_end, select.POLLIN)
         self._stepped = Connection(read_end, writable=False)
+        self._requests = StepRequests(workers)
         closing = (self.processes, self._stepped, self._requests, os.getpid(), files)
         self._close = weakref.finalize(self, close_all, *closing)
         try:
@@ -86,7 +86,11 @@ class Connections:
     def request_step(self, group: int) -> None:
         """Request a step of all games of a group. `stepped` has reported the last one."""
         self.must_be_open()
-        self._requests.send(group)
+        try:
+            self._requests.send(group)
+        except BaseException:  # a part of it may be sent
+            self.close()
+            raise
 
     def send(self, message: bytes, workers: Iterable[int]) -> None:
         """Send some workers a message that has no reply."""
