@@ -108,7 +108,7 @@ class RunsStudy(Study):
         ]
         if not without:
             return found
-        left_out = f"Left out, because no game ended in the last tenth of training: {some_of(without)}."
+        left_out = f"Left out, because no game had ended by the last tenth of training: {some_of(without)}."
         return dataclasses.replace(found, caution=sentences(found.caution, left_out))
 
     def what(self, config: Any) -> str:

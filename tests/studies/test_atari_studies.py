@@ -197,7 +197,7 @@ def test_trials_in_which_no_game_has_ended_are_left_out_and_named(tmp_path):
     curves = trials({"a2c": 0.5}, games=("Breakout", "Pong"), seeds=2)
     curves["Pong.a2c.1"] = flat(np.nan, 1)
     found = conclude(ALL, curves, tmp_path)
-    assert "no game ended in the last tenth of training: Pong.a2c.1." in found.caution
+    assert "no game had ended by the last tenth of training: Pong.a2c.1." in found.caution
     assert found.table[1][:3] == ("a2c", "2", "1–2")
     del curves["Pong.a2c.0"]
     assert conclude(ALL, curves, tmp_path / "other").table[1][:3] == ("a2c", "1", "2")

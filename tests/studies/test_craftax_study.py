@@ -109,5 +109,5 @@ def test_a_short_study(tmp_path):
     assert "20,000,000" in conclusion.caution
     curves = json.loads((tmp_path / "curves.json").read_text())["variants"]
     assert [row[0] for row in conclusion.table[1:]] == [variant.removeprefix("Classic.") for variant in curves]
-    assert "Left out, because no game ended" in conclusion.caution  # in 40 steps
+    assert "Left out, because no game had ended" in conclusion.caution  # in 40 steps
     assert all(variant in curves or variant in conclusion.caution for variant in STUDY.variants)

@@ -129,7 +129,7 @@ def test_variants_without_a_game_that_ended_are_left_out_and_named(tmp_path):
     folder = StudyFolder(tmp_path, STUDY.name, {})
     found = STUDY.conclude(MinAtarConfig(seeds=2, frames=100), curves, folder)
     assert [row[:2] for row in found.table] == [("agent", "Breakout"), ("a2c", "1.00 ± 0.00")]
-    left_out = "Left out, because no game ended in the last tenth of training: "
+    left_out = "Left out, because no game had ended by the last tenth of training: "
     assert f"{left_out}Breakout.rgvf, Breakout.reward (in 1 of 2 seeds)." in found.caution
     written = json.loads((tmp_path / "curves.json").read_text(), parse_constant=pytest.fail)["variants"]
     assert {name: each["values"][0] for name, each in written.items()} == {"Breakout.a2c": [None] * 5 + [1.0] * 5}
