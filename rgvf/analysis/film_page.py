@@ -140,7 +140,7 @@ class _Page:
         film = self._film
         n = len(film.actions)
         is_small = self._columns > 0 or n > ROWS[-1]  # the bars of many actions
-        full = _at_least(film.policy.max()) if is_small else 1.0
+        full = _at_least(float(film.policy.max())) if is_small else 1.0
         words = f"policy (a full bar is {full:g}), and the action taken" if is_small else "policy, and the action taken"
         title = {"fontsize": 8.5, "color": _DARK}
         if self._columns:
@@ -282,4 +282,4 @@ def _columns(actions: Sequence[str]) -> int:
 
 def _at_least(probability: float) -> float:
     """A round number that is not below."""
-    return min(1.0, math.ceil(max(float(probability), 0.05) * 20) / 20)
+    return min(1.0, math.ceil(max(probability, 0.05) * 20) / 20)
