@@ -95,10 +95,14 @@ def craftax_table(curves):
         here = show_estimate(each.values[:, each.frames.index(million)], 2)
         there = f", on a CPU {show_estimate(on_cpu[name].values[:, -1], 2)}" if name in on_cpu else ""
         yield f"{name}: last tenth {show_estimate(each.final, 2)}", f"after {million:,} frames {here}{there}"
-    for name, each in (curves | curves_of("craftax-rate")).items():
-        at = (np.array(each.frames) > 2.7e6) & (np.array(each.frames) <= 3e6)
-        seeds = each.values[:, at].mean(1)
-        yield f"{name}: from 2.7 to 3 million frames", f"{show_estimate(seeds, 2)} ({len(seeds)} seeds)"
+    for end in (3, 6, 9):
+        for name, each in (curves | curves_of("craftax-rate")).items():
+            millions = np.array(each.frames) / 1e6
+            seeds = each.values[:, (millions > end - 0.4) & (millions <= end)].mean(1)
+            yield (
+                f"{name}: from {end - 0.4:g} to {end} million frames",
+                f"{show_estimate(seeds, 2)} ({len(seeds)} seeds)",
+            )
 
 
 def robustness_table(curves):
