@@ -179,15 +179,21 @@ def test_record_makes_a_film(capsys, tmp_path):
     assert "no prediction node '77.7'" in printed.err
 
 
-@pytest.mark.medium
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_leaves_a_checkpoint_and_no_orphans(tmp_path, number):
-    path = tmp_path / "run"
+def training(path):
+    """A process that trains in a folder, after its first checkpoint."""
     command = [sys.executable, "-m", "rgvf", "train", *SMALL, "--frames", "100000000", "--out", str(path)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
     while not list((path / "checkpoints").glob("0*")):
         time.sleep(0.1)
         assert process.poll() is None
+    return process
+
+
+@pytest.mark.medium
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_a_checkpoint_and_no_orphans(tmp_path, number):
+    path = tmp_path / "run"
+    process = training(path)
     time.sleep(3)
     os.killpg(process.pid, number)  # as Ctrl-C in a terminal does: to the workers too
     _, error = process.communicate(timeout=60)
@@ -202,11 +208,7 @@ def test_a_signal_leaves_a_checkpoint_and_no_orphans(tmp_path, number):
 @pytest.mark.medium
 def test_ctrl_c_twice_says_what_is_kept_and_how_to_resume(tmp_path):
     path = tmp_path / "run"
-    command = [sys.executable, "-m", "rgvf", "train", *SMALL, "--frames", "100000000", "--out", str(path)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    while not list((path / "checkpoints").glob("0*")):
-        time.sleep(0.1)
-        assert process.poll() is None
+    process = training(path)
     process.send_signal(signal.SIGSTOP)  # both signals are there before it can stop after the first
     process.send_signal(signal.SIGINT)
     process.send_signal(signal.SIGTERM)
